@@ -165,8 +165,7 @@
                 "entry": cause.entry.json, "intents": .array(cause.intents.map { .of($0) }),
             ]
             if case .confirmed(let events, _) = cause.entry.content, !cause.events.isEmpty {
-                object["positions"] = .array(
-                    cause.events.map { .integer(Int64(clamping: events[$0].position.value)) })
+                object["positions"] = .of(cause.events.map { events[$0].position })
             }
             if cause.view.isChange { object["view"] = change(cause.view) }
             if cause.confirmed.isChange { object["confirmed"] = change(cause.confirmed) }

@@ -51,6 +51,28 @@ import Testing
         #expect(throws: LogError.self) { try history.snapshot(of: Board.self, at: 13) }
     }
 
+    @Test func `a cause in a history with gaps names the events of its own batch`() throws {
+        func batch(_ moves: [Move], from first: UInt64) throws -> LogEntry<Move>.Content {
+            let events = try moves.enumerated().map { index, move in
+                BatchEvent(
+                    position: Position(first + UInt64(index)),
+                    event: try LoggedEvent(move, writtenBy: MoveCodec()))
+            }
+            return .confirmed(events, through: events.last?.position ?? 0)
+        }
+        let history = try Self.history(
+            .downlink,
+            [
+                (4, try batch([.set("a", 1), .set("b", 1)], from: 1)),
+                (9, try batch([.set("b", 2), .set("a", 2)], from: 3)),
+                (12, try batch([.set("a", 3)], from: 5)),
+                (20, try batch([.set("a", 4), .set("a", 4), .set("a", 5)], from: 6)),
+            ])
+        let causes = try LogReader(history).causes(of: JSONPointer(["cells", "a"]), in: Board.self)
+        #expect(causes.map(\.entry.sequence) == [4, 9, 12, 20])
+        #expect(causes.map(\.events) == [[0], [1], [0], [0, 2]])
+    }
+
     @Test func `entries that do not follow from each other do not make a history`() throws {
         let rejected = LogEntry<Move>.Content.changed(1, .rejected(Rejection(message: "no")))
         let acknowledged = LogEntry<Move>.Content.acknowledged(1, position: nil, replacement: nil)

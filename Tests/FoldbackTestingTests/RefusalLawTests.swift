@@ -48,10 +48,10 @@ import Testing
         candidatesMax: 1_000, stepMax: .seconds(30))
 
     private func report<P: Projection, Other: EventFold>(
-        _: P.Type, _ other: Other.Type, laws: Set<Law> = [.p17]
+        _: P.Type, _ other: Other.Type
     ) async -> LawReport where P.Event == Event, Other.Event == Event {
         await checkLaws(
-            of: P.self, also: other, events: Self.events, laws: laws, effort: Self.effort,
+            of: P.self, also: other, events: Self.events, laws: [.p17], effort: Self.effort,
             failures: .forgotten)
     }
 
@@ -64,6 +64,13 @@ import Testing
         let found = "\(await report(Open.self, Tolerant.self))"
         #expect(found.contains("P17") && found.contains("refuses it"), "\(found)")
         #expect(found.contains("Open") && found.contains("Tolerant applies it"), "\(found)")
+    }
+
+    @Test func `P17 needs another projection, and says so`() async {
+        let report = await checkLaws(
+            of: Open.self, events: Self.events, laws: [.p17], effort: Self.effort,
+            failures: .forgotten)
+        #expect(report.held.isEmpty && report.unchecked.map(\.law) == [.p17], "\(report)")
     }
 
     @Test func `P17 is checked on request alone`() {

@@ -26,10 +26,12 @@ import Testing
                 == #"at /liked/way: no case "dearly" is known"#)
     }
 
-    @Test func `E4: the reason is one short line, however long the unknown name is`() throws {
+    @Test func `E4: the reason has at most 300 characters, however long the bytes are`() throws {
         let name = String(repeating: "x", count: 5_000)
-        let reason = try #require(self.reason(#"{"\#(name)":{}}"#))
-        #expect(reason.count < 200)
+        for json in [#"{"\#(name)":{}}"#, #"{"felt":{"_0":"\#(name)"}}"#] {
+            let reason = try #require(self.reason(json))
+            #expect(reason.count == 300 && reason.hasSuffix("\u{2026}"))
+        }
     }
 
     @Test(arguments: [
@@ -47,13 +49,18 @@ import Testing
         #expect(reason.hasPrefix(beginning) && !reason.contains("\n"))
     }
 
+    private struct Feed: Projection {
+        mutating func apply(_ event: Event, _ context: EventContext) {}
+    }
+
     @Test func `E4: a fault has the reason after words that do not change`() async throws {
-        let store = Store.inMemory(EditionBoard<FirstEdition>.self, confirmedBy: .downlink)
+        let store = Store.inMemory(Feed.self, confirmedBy: .downlink)
         try await store.confirm([
             ConfirmedEvent(
                 position: 1,
                 recorded: RecordedEvent(format: .json, bytes: Array(#"{"later":{}}"#.utf8)))
         ])
-        #expect(store.faults.map(\.isUnreadable) == [true])
+        #expect(
+            store.faults.map(\.reason) == [#"the event cannot be read: no case "later" is known"#])
     }
 }

@@ -38,11 +38,11 @@ package protocol AnyFold: Sendable {
     /// Returns one of the fold's states.
     ///
     /// - Precondition: `Q` is the fold's projection.
-    func state<Q: Projection>(_ which: FoldState, of type: Q.Type) -> Q
+    func state<Q: Projection>(_ which: ComparedState, of type: Q.Type) -> Q
 }
 
 /// One of the two states of a fold.
-package enum FoldState: Sendable {
+package enum ComparedState: Sendable {
     /// The view, which must be up to date.
     case view
     case confirmed
@@ -107,7 +107,7 @@ extension Fold: AnyFold {
 extension Fold {
     package var faultCount: Int { faults.count }
 
-    package func state<Q: Projection>(_ which: FoldState, of type: Q.Type) -> Q {
+    package func state<Q: Projection>(_ which: ComparedState, of type: Q.Type) -> Q {
         guard let state = (which == .view ? view : confirmed) as? Q else {
             preconditionFailure("the fold is of \(P.self), not of \(type)")
         }

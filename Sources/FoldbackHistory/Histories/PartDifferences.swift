@@ -11,8 +11,8 @@
 ///  old._compareParts()                ──▶  c: 4 = 4
 /// ```
 ///
-/// Both steps are hidden requirements of ``TraceableProjection``, so that the compiler specializes them for
-/// the app's types. This class is what the code that follows a log knows of them.
+/// Both steps are hidden requirements of ``TraceableProjection``, so that the compiler specializes
+/// them for the app's types. This class is what the code that follows a log knows of them.
 public class _PartDifferences {
     /// Whether a part that was compared since the last ``begin(isDifferent:)`` differs, or differed
     /// before.

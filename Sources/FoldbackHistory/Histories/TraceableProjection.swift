@@ -14,8 +14,8 @@ import Foldback
 /// ```
 ///
 /// Both functions are optional, and only speed depends on them: the tools find the same without
-/// them. The conformance can be in the module of the app's own tool. An app need not link
-/// FoldbackHistory for it.
+/// them. The conformance can be in the module of the app's own tool, so an app need not link
+/// FoldbackHistory for it. ``/Foldback/Projection/keys(touchedBy:_:)`` stays in the projection.
 public protocol TraceableProjection: Projection {
     /// The type of the parts of ``part(at:)``; `Never` unless you implement it.
     associatedtype Part: Equatable & Sendable = Never

@@ -47,12 +47,15 @@ extension LogReader {
         let end = try lastSequence()
         if let last, last > end { throw .beyondEnd(last, last: end) }
         var causes: [Cause<P.Event>] = []
+        var batches: [ChangingBatch] = []
         var recorders = Recorders()
         var replay = try replay(projection, also: also)
         replay.startTracking()
         var view = replay.snapshot.view.shown(at: place)
         var confirmed = replay.snapshot.confirmed.shown(at: place)
-        while replay.sequence < last ?? end, let record = try replay.nextRecord() {
+        while replay.sequence < last ?? end {
+            let before = replay.sequence
+            guard let record = try replay.nextRecord() else { break }
             recorders.note(record)
             let touched = replay.touched
             let newView =
@@ -62,6 +65,9 @@ extension LogReader {
                 ? replay.snapshot.confirmed.shown(at: place) : confirmed
             guard newView != view || newConfirmed != confirmed else { continue }
             let entry = LogEntry<P.Event>(record)
+            if case .confirmed = record.entry, newConfirmed != confirmed {
+                batches.append(ChangingBatch(cause: causes.count, before: before))
+            }
             causes.append(
                 Cause(
                     entry: entry, intents: recorders.intents(of: entry),
@@ -69,7 +75,7 @@ extension LogReader {
                     confirmed: Cause.Change(old: confirmed, new: newConfirmed)))
             (view, confirmed) = (newView, newConfirmed)
         }
-        try findEvents(of: &causes, at: place, in: projection, also: also)
+        try findEvents(of: batches, in: &causes, at: place, in: projection, also: also)
         return causes
     }
 
@@ -79,39 +85,31 @@ extension LogReader {
     /// This is a pass of its own, because keeping the state before each entry would copy what the
     /// entry changes.
     private func findEvents<P: Projection>(
-        of causes: inout [Cause<P.Event>], at place: JSONPointer, in projection: P.Type,
-        also: [AdditionalProjection<P.Event>]
+        of batches: [ChangingBatch], in causes: inout [Cause<P.Event>], at place: JSONPointer,
+        in projection: P.Type, also: [AdditionalProjection<P.Event>]
     ) throws(LogError) {
-        let batches = causes.indices.filter { causes[$0].confirmed.isChange && causes[$0].isBatch }
-        guard let first = batches.first(where: { causes[$0].entry.events.count > 1 }) else {
-            for batch in batches { causes[batch].events = [0] }
-            return
-        }
-        let start = causes[first].entry.sequence.value - 1
-        var replay = try replay(projection, also: also, from: LogSequence(start))
-        for batch in batches {
-            let entry = causes[batch].entry
-            guard entry.events.count > 1 else {
-                causes[batch].events = [0]
-                continue
-            }
-            while replay.sequence.value + 1 < entry.sequence.value {
-                guard try replay.nextRecord() != nil else { return }
-            }
+        for batch in batches { causes[batch.cause].events = [0] }
+        let several = batches.filter { causes[$0.cause].entry.events.count > 1 }
+        guard let first = several.first else { return }
+        var replay = try replay(projection, also: also, from: first.before)
+        for batch in several {
+            while replay.sequence < batch.before, try replay.nextRecord() != nil {}
             let before = replay.snapshot.confirmed
-            guard try replay.nextRecord() != nil else { return }
+            _ = try replay.nextRecord()
             let events = replay.confirmedEvents
-            let places = entry.placesByPosition.suffix(events.count)
-            causes[batch].events = before.changes(at: place, by: events)
+            let places = causes[batch.cause].entry.placesByPosition.suffix(events.count)
+            causes[batch.cause].events = before.changes(at: place, by: events)
                 .map { places[places.startIndex + $0] }
         }
     }
 }
 
-extension Cause {
-    fileprivate var isBatch: Bool {
-        if case .confirmed = entry.content { true } else { false }
-    }
+/// A batch that changed the value in confirmed state.
+private struct ChangingBatch {
+    /// The place of its cause.
+    let cause: Int
+    /// The entry before it. A history with gaps lacks some sequences.
+    let before: LogSequence
 }
 
 extension LogEntry {

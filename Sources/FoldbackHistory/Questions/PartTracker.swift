@@ -47,7 +47,7 @@ struct PartTracker {
     ///   - old: the events as the old version reads them; nil means any events.
     ///   - new: the same for the new version.
     private func compare(
-        _ old: [Folded]?, _ new: [Folded]?, _ readings: Readings, _ state: FoldState,
+        _ old: [Folded]?, _ new: [Folded]?, _ readings: Readings, _ state: ComparedState,
         _ differences: _PartDifferences
     ) {
         guard let old, let new, old.count == new.count else {
@@ -68,7 +68,7 @@ private protocol PartedVersions {
     ///   - old: the events as the old version reads them.
     ///   - new: the same events as the new version reads them.
     static func compare(
-        _ old: [Folded], _ new: [Folded], _ readings: Readings, _ state: FoldState,
+        _ old: [Folded], _ new: [Folded], _ readings: Readings, _ state: ComparedState,
         _ differences: _PartDifferences)
 }
 
@@ -81,7 +81,7 @@ where
     }
 
     fileprivate static func compare(
-        _ old: [Folded], _ new: [Folded], _ readings: Readings, _ state: FoldState,
+        _ old: [Folded], _ new: [Folded], _ readings: Readings, _ state: ComparedState,
         _ differences: _PartDifferences
     ) {
         let oldState = readings.oldFold.state(state, of: Old.self)

@@ -96,6 +96,12 @@ struct LawRun<P: Projection> {
                 .p9, because: "keys(touchedBy:) returns no keys",
                 remedy: "Implement it in \(P.self), or leave P9 out of laws")
         }
+        if open.contains(.p17), P.othersInMemory.isEmpty {
+            open.removeAll { $0 == .p17 }
+            leave(
+                .p17, because: "no other projection is on the log",
+                remedy: "Name it with also, or leave P17 out of laws")
+        }
         if open.contains(.p13), !hasItems {
             open.removeAll { $0 == .p13 }
             leave(

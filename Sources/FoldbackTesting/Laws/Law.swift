@@ -41,7 +41,8 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
     /// process.
     case p15 = "P15"
     /// The parts of keys show every difference between two states, if the projection has parts
-    /// (``/FoldbackHistory/TraceableProjection/part(at:)``). See ``Versions`` for two versions of a projection.
+    /// (``/FoldbackHistory/TraceableProjection/part(at:)``). See ``Versions`` for two versions of a
+    /// projection.
     case p16 = "P16"
     /// The projections of a log refuse the same confirmed events, on request:
     /// ``checkLaws(of:also:events:itemIDs:laws:effort:seed:failures:file:)`` with `laws: [.p17]`.

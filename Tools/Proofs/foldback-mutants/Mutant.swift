@@ -38,7 +38,7 @@ struct Mutant: Sendable {
         case source(marker: String, Change, Subject)
         /// A projection that is wrong itself.
         case projection(any TestProjection.Type)
-        /// A projection that does not fit to ``StrictProjection``, which is on the same log.
+        /// A projection that refuses other events than ``StrictProjection`` on the same log.
         case beside(any TestProjection.Type)
     }
 
@@ -93,7 +93,7 @@ struct Mutant: Sendable {
         fault = .projection(projection)
     }
 
-    /// A fault of two projections on one log, each of which is right by itself.
+    /// A fault of two projections on one log. Each is right by itself.
     init(_ name: String, rule: String, law: Law, beside projection: any TestProjection.Type) {
         self.name = name
         self.rule = rule
