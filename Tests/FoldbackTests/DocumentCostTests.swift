@@ -15,28 +15,9 @@ import Testing
     private static let (small, large) = (250, 2_000)
     private static let ratioMax = 24.0
 
-    /// Returns the least processor time of several runs in microseconds. Other threads and processes
-    /// use the machine too, so wall-clock time would say little.
-    private static func time(_ body: () throws -> Void) rethrows -> Double {
-        var times: [Double] = []
-        for _ in 0..<3 {
-            let start = processorTime
-            try body()
-            times.append(processorTime - start)
-        }
-        return times.min() ?? 0
-    }
-
-    /// The processor time of this thread in microseconds.
-    private static var processorTime: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) * 1_000_000 + Double(time.tv_nsec) / 1_000
-    }
-
     private static func growth(_ body: (Int) throws -> () throws -> Void) throws -> Double {
         let (few, many) = (try body(small), try body(large))
-        return try time(many) / time(few)
+        return try leastThreadTime(many) / leastThreadTime(few)
     }
 
     /// Returns an object whose members have every second name.
