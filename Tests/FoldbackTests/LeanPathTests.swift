@@ -316,7 +316,7 @@ private struct RandomCommands {
     private mutating func payload() -> Payload {
         if random.oneIn(8) {
             let bytes = Array("? \(Int.random(in: 0...9, using: &random))".utf8)
-            return MoveCodec().payload(reading: bytes, format: MoveCodec().format)
+            return AppCodec(codec: MoveCodec()).payload(reading: bytes, format: MoveCodec().format)
         }
         let cells = ["a", "b", "c"]
         let cell = cells.randomElement(using: &random)!
@@ -339,7 +339,7 @@ private struct RandomCommands {
         let comparison = EventComparison { event in
             try MoveCodec().encode(event as? Move ?? .remove("?"))
         }
-        return MoveCodec().payload(
+        return AppCodec(codec: MoveCodec()).payload(
             reading: payload.bytes + Array(" ".utf8), format: payload.format,
             comparison: comparison)
     }

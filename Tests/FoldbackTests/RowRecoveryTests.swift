@@ -216,7 +216,7 @@ import Testing
         try await store.acknowledge(1)
         let rows = try Self.rowCount(of: store.core.storage)
         await store.close()
-        try Self.write(header: Self.header(ofFormat: 3, name: RowBoard.name), in: directory)
+        try Self.write(header: Self.header(ofFormat: 4, name: RowBoard.name), in: directory)
         let failure = await error { () throws(LogError) in
             try await LogDirectory(at: directory.log).discardRows()
         }

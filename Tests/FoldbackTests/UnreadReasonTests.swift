@@ -14,7 +14,8 @@ import Testing
     }
 
     private func reason(_ json: String) -> String? {
-        let payload = JSONCodec<Event>().payload(reading: Array(json.utf8), format: .json)
+        let payload = AppCodec(codec: JSONCodec<Event>()).payload(
+            reading: Array(json.utf8), format: .json)
         guard case .unreadable(let reason) = payload.content else { return nil }
         return reason
     }

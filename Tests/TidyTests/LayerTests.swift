@@ -9,7 +9,7 @@ import Testing
         (
             "Sources/Foldback",
             [
-                "Model", "JSON", "Format", "Storage", "Tables", "Projection", "Rows", "Fold",
+                "Model", "JSON", "Members", "Format", "Storage", "Tables", "Projection", "Rows", "Fold",
                 "Store/Writer", "Store", "Documents",
             ]
         ),

@@ -84,18 +84,46 @@ extension LogFold {
         // this code has learned.
         if !folds.isEmpty { try storage.requireUnread(unread, by: codec) }  // mutant: learned-event
         if folds.isEmpty, !rows.isEmpty { unread = try storage.stillUnread(unread, by: codec) }
+        let partlyRead = try checkpointedPart(of: manifest, in: storage, codec)
         let log = try storage.checkpointedLog(of: manifest, codec: codec)
         var restored = LogFold(
-            of: storage, folds: folds, rows: rows, sharing: shared, at: log, without: unread)
+            of: storage, folds: folds, rows: rows, sharing: shared, at: log, without: unread,
+            partly: partlyRead)
         for index in folds.indices {
             let section = try storage.checkpointedProjection(folds[index].identity, of: manifest)
             do {
                 try restored.folds[index].restore(section)
+            } catch let error as PartlyReadState {
+                throw CheckpointRefusal(
+                    because: .hasMembers(
+                        error.members.map(\.description),
+                        projection: "\(folds[index].identity)"))
             } catch {
                 throw CheckpointRefusal(because: .unreadable("\(error)"))
             }
         }
         return restored
+    }
+
+    /// Returns the notes of events that the checkpoint's states have only in part, as this code
+    /// makes them.
+    ///
+    /// - Throws: a refusal if this code reads more of one, or if older code wrote no notes. Rows
+    ///   have notes of their own, so a log without other states is not refused.
+    private func checkpointedPart(
+        of manifest: CheckpointManifest, in storage: any LogStorage, _ codec: any PayloadCodec
+    ) throws(CheckpointRefusal) -> PartlyReadEvents {
+        if !folds.isEmpty, codec.notesMembers, !manifest.hasNotes {
+            throw CheckpointRefusal(because: .lacksNotes)
+        }
+        let read = try storage.checkpointedPart(of: manifest).read(by: codec)
+        let more = folds.isEmpty ? nil : read.more  // mutant: learned-member
+        if let more {
+            throw CheckpointRefusal(
+                because: .lacksMembers(
+                    more.part.members.map(\.string).sorted(), ofEvent: more.first))
+        }
+        return read.notes
     }
 
     /// Returns whether the log has the record at the checkpoint's sequence; false if the log has
@@ -135,7 +163,8 @@ extension PublishedState {
                     reason: "the state of \(view.identity) cannot be encoded: \(error)")
             }
         }
-        return Checkpoint(log: logSection, projections: sections, unread: unread)
+        return Checkpoint(
+            log: logSection, projections: sections, unread: unread, partlyRead: partlyRead)
     }
 
     /// The log's own section of a checkpoint.

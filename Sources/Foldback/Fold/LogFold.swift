@@ -23,6 +23,8 @@ package struct LogFold: Sendable {
     /// The events that the states lack, because this code cannot read them. A checkpoint lists
     /// them, so that newer code does not use it (E6).
     package private(set) var unread = UnreadEvents()
+    /// The events that this code read only in part (E11).
+    package private(set) var partlyRead = PartlyReadEvents()
 
     /// Creates the fold of a log before its first entry.
     ///
@@ -53,7 +55,8 @@ package struct LogFold: Sendable {
     /// states.
     init(
         of storage: any LogStorage, folds: [any AnyFold], rows: [RowFold],
-        sharing shared: SharedConflicts, at log: LogSection, without unread: UnreadEvents
+        sharing shared: SharedConflicts, at log: LogSection, without unread: UnreadEvents,
+        partly partlyRead: PartlyReadEvents
     ) {
         let header = storage.header
         state = LogState(
@@ -64,6 +67,7 @@ package struct LogFold: Sendable {
         self.folds = folds
         self.rows = rows
         self.unread = unread
+        self.partlyRead = partlyRead
         self.shared = shared
         formGroups()
     }
@@ -108,6 +112,9 @@ package struct LogFold: Sendable {
         let sequence = state.sequence
         unread.append(plan.unread, at: sequence)  // mutant: unread-events
         if !plan.confirm.isEmpty {
+            for folded in plan.confirm {
+                partlyRead.append(folded.payload, at: sequence)  // mutant: partly-read
+            }
             for index in folds.indices { folds[index].confirm(plan.confirm, at: sequence) }
         }
         // The rows in the log say which entries they cover, so they get every entry.

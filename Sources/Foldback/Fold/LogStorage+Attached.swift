@@ -4,8 +4,9 @@ extension LogStorage {
     /// before the first entry.
     ///
     /// - Parameter codec: The store's codec. Rows that a codec of another format made are made
-    ///   again, because that codec may have read more or fewer events. Rows that lack an event
-    ///   which this codec can read are also made again (L5).
+    ///   again, because that codec may have read more or fewer events. Rows that lack an event, or a
+    ///   member of one, which this codec can read are also made again (L5, E11), and so are rows with
+    ///   members that this code does not read (E12).
     /// - Returns: The attached projections, and the headers of outdated rows: rows of other
     ///   versions of these projections, rows that are made again, and the rest of any rows whose
     ///   removal was interrupted.
@@ -23,12 +24,17 @@ extension LogStorage {
                 $0.identity == fold.identity && $0.schema == fold.schema.schema.summary
                     && $0.format == format
             }
-            var faults: [Fault] = []
-            if let header { faults = try self.faults(of: header.number) }
-            if let header, try !canReadMore(than: faults, codec) {
+            let schema = fold.schema.schema
+            let faults =
+                try header.map { h throws(LogError) in try self.faults(of: h.number) } ?? []
+            let notes = RowNotes(
+                schema, try header.map { h throws(LogError) in try self.notes(of: h.number) } ?? [])
+            if let header, Self.hasNotesNeeded(header, schema, codec), notes.fit(codec),
+                try !canReadMore(than: faults, codec)
+            {
                 fold.attach(
                     to: self, number: header.number, format: format, sequence: header.sequence,
-                    faults: faults)
+                    faults: faults, notes: notes)
             } else {
                 fold.attach(
                     to: self, number: try fresh.next(in: self), format: format, sequence: 0,
@@ -42,6 +48,14 @@ extension LogStorage {
             !used.contains($0.number) && (names.contains($0.identity.name) || $0.isDropped)
         }
         return (projections, outdated)
+    }
+
+    /// Returns whether the rows have the notes that show what their code did not read.
+    private static func hasNotesNeeded(
+        _ header: StoredRowsHeader, _ schema: RowSchema, _ codec: any PayloadCodec
+    ) -> Bool {
+        header.hasNotes
+            || !codec.notesMembers && schema.memberNames.allSatisfy { $0 == nil }
     }
 
     /// Returns whether the codec can now read an event that is a fault because it was unreadable.

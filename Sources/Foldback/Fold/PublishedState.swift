@@ -17,6 +17,8 @@ package struct PublishedState: Sendable {
     package let recordBytes: Int
     /// The events that the states lack, because this code cannot read them (E6).
     package let unread: UnreadEvents
+    /// The events of which the states have only a part (E11).
+    package let partlyRead: PartlyReadEvents
     /// The states of the projections whose state is a value, in the order of the ``ProjectionSet``.
     package let views: [any AnyFoldedState]
     /// The rows of the stored projections, in the order of the ``ProjectionSet``.
@@ -64,7 +66,7 @@ extension LogFold {
             sequence: state.sequence, through: state.through, nextNumber: state.nextNumber,
             overlay: state.overlay, acceptedCount: state.acceptedCount,
             rejections: state.rejections, chain: chain, recordBytes: recordBytes,
-            unread: unread, views: views, rows: stored, facts: state.facts,
+            unread: unread, partlyRead: partlyRead, views: views, rows: stored, facts: state.facts,
             superseded: state.facts.lostData?.shared)
     }
 }

@@ -6,6 +6,7 @@ extension Verifier {
         // Otherwise the store began at a checkpoint, or with rows, of code that read more events
         // than this code. Projections that share conflicts see each other's states.
         guard isSharingKnown, published.unread == end.unread,
+            published.partlyRead == end.partlyRead,
             zip(published.rows, end.rows).allSatisfy({ $0.lacksSame(as: $1) })
         else {
             let names = published.views.map(\.identity.name) + published.rows.map(\.identity.name)

@@ -168,7 +168,8 @@ package struct Verifier {
             }
             // Code that read more or fewer events made other states.
             guard manifest.format == codec.format,
-                try storage.checkpointedUnread(of: manifest) == published.unread
+                try storage.checkpointedUnread(of: manifest) == published.unread,
+                try storage.checkpointedPart(of: manifest) == published.partlyRead
             else {
                 let names = manifest.sections.compactMap(\.projection?.name)
                 for view in published.views where names.contains(view.identity.name) {

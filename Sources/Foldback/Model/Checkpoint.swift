@@ -7,11 +7,17 @@ package struct Checkpoint: Sendable {
     /// The events that the states lack, because the code that made the checkpoint could not read
     /// them (E6).
     package let unread: UnreadEvents
+    /// The events of which the states have only a part (E11).
+    package let partlyRead: PartlyReadEvents
 
-    package init(log: LogSection, projections: [ProjectionSection], unread: UnreadEvents) {
+    package init(
+        log: LogSection, projections: [ProjectionSection], unread: UnreadEvents,
+        partlyRead: PartlyReadEvents
+    ) {
         self.log = log
         self.projections = projections
         self.unread = unread
+        self.partlyRead = partlyRead
     }
 }
 
@@ -44,12 +50,18 @@ package struct LogSection: Sendable {
 package struct ProjectionSection: Sendable {
     package let identity: ProjectionIdentity
     package let faults: [Fault]
+    /// A small state with the same members as `state`; empty if the codec's bytes name no members
+    /// (E12).
+    package let sample: [UInt8]
     /// The state as the projection's state codec wrote it.
     package let state: [UInt8]
 
-    package init(identity: ProjectionIdentity, faults: [Fault], state: [UInt8]) {
+    package init(
+        identity: ProjectionIdentity, faults: [Fault], sample: [UInt8], state: [UInt8]
+    ) {
         self.identity = identity
         self.faults = faults
+        self.sample = sample
         self.state = state
     }
 }

@@ -68,7 +68,8 @@ public struct CheckpointPolicy: Hashable, Sendable {
 package struct StoredCheckpoint: Sendable {
     package let sequence: LogSequence
     package let bytes: Int
-    /// The first entry with an event that the checkpoint lacks; nil if it lacks none (E6).
+    /// The first entry with an event that the checkpoint lacks, or has only in part; nil if there
+    /// is none (E6, E11).
     package let firstUnread: LogSequence?
 
     package init(sequence: LogSequence, bytes: Int, firstUnread: LogSequence? = nil) {
@@ -124,6 +125,15 @@ public struct RefusedCheckpoint: Hashable, Sendable, CustomStringConvertible {
         /// It lacks an event of this entry that this code can read. The code that wrote it could
         /// not (E6).
         case lacksEvent(LogSequence)
+        /// Its states have only a part of the event of this entry, and this code reads more of it:
+        /// these members, or, if there are none, a newer version of the events (E11).
+        case lacksMembers([String], ofEvent: LogSequence)
+        /// A projection's state has members that this code does not read, so newer code made it
+        /// (E12).
+        case hasMembers([String], projection: String)
+        /// An older Foldback wrote it, which did not note the members that it did not read. This
+        /// happens once.
+        case lacksNotes
         /// A projection's state codec could not read the state.
         case unreadable(String)
     }
@@ -142,6 +152,15 @@ public struct RefusedCheckpoint: Hashable, Sendable, CustomStringConvertible {
             "\(subject) was folded by codec \(format.codec), version \(format.version)"
         case .lacksEvent(let sequence):
             "\(subject) lacks an event of entry \(sequence), which this code can read"
+        case .lacksMembers(let members, let sequence):
+            "\(subject) has only a part of an event of entry \(sequence): it lacks "
+                + (members.isEmpty
+                    ? "what a newer version has" : members.joined(separator: ", "))
+        case .hasMembers(let members, let projection):
+            "\(subject) has a state of \(projection) with members that this code does not read: "
+                + members.joined(separator: ", ")
+        case .lacksNotes:
+            "\(subject) was written by an older Foldback, which did not note what it did not read"
         case .unreadable(let why): "\(subject) has a state that cannot be read: \(why)"
         }
     }

@@ -58,15 +58,23 @@ package final class Payload: Sendable {
     ///
     /// Only events that the authority delivered have it, so a pending intent costs no more memory.
     private let comparison: EventComparison?
+    private let left: UnreadPartBox?
 
+    /// - Parameter unreadPart: what the codec left unread of the bytes; nil if nothing, or if it
+    ///   could not read them.
     package init(
-        bytes: [UInt8], format: EventFormat, content: Content, comparison: EventComparison? = nil
+        bytes: [UInt8], format: EventFormat, content: Content, comparison: EventComparison? = nil,
+        unreadPart: UnreadPart? = nil
     ) {
         self.bytes = bytes
         self.format = format
         self.content = content
         self.comparison = comparison
+        left = unreadPart.map { UnreadPartBox(part: $0) }
     }
+
+    /// What the codec left unread of the event; nil if nothing (E11).
+    package var unreadPart: UnreadPart? { left?.part }
 
     /// Returns the event, or nil if this code cannot read it.
     ///
@@ -104,6 +112,13 @@ package final class Payload: Sendable {
         else { return false }
         return comparison.encodesAlike(event, otherEvent)  // mutant: canonical-comparison
     }
+}
+
+/// Few events are read in part, so a payload has one word for it.
+private final class UnreadPartBox: Sendable {
+    let part: UnreadPart
+
+    init(part: UnreadPart) { self.part = part }
 }
 
 /// An intent as its entry in the log has it. It never changes.

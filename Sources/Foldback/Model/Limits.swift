@@ -83,6 +83,9 @@ package enum Limits {
     /// The time between two notes that a projection was opened: one day.
     package static let registrationMillisecondsMin: Int64 = 86_400_000
 
+    /// Sets of members of one type for which it is kept what the type does not read.
+    package static let memberSetsMax = 1_024
+
     /// Records that one read transaction copies. The limit keeps reads short (L8).
     package static let readCountMax = 512
     /// Bytes of these records.

@@ -6,6 +6,9 @@ package protocol PayloadCodec: Sendable {
     /// is not used.
     var format: EventFormat? { get }
 
+    /// Whether the codec notes the members that it does not read (E11).
+    var notesMembers: Bool { get }
+
     /// Returns the payload with its event, or with the reason why it cannot be read (L5).
     func payload(reading bytes: [UInt8], format: EventFormat) -> Payload
 
@@ -18,6 +21,7 @@ package struct RawCodec: PayloadCodec {
     package init() {}
 
     package var format: EventFormat? { nil }
+    package var notesMembers: Bool { false }
 
     package func payload(reading bytes: [UInt8], format: EventFormat) -> Payload {
         Payload(bytes: bytes, format: format, content: .event(bytes))

@@ -10,7 +10,8 @@ package protocol AnyFold: Sendable {
 
     /// Continues from a checkpoint.
     ///
-    /// - Throws: the state codec's error. The fold stays unchanged.
+    /// - Throws: the state codec's error; ``PartlyReadState`` if the state has a member that this
+    ///   code does not read (E12). The fold stays unchanged.
     mutating func restore(_ section: ProjectionSection) throws
 
     /// See ``Fold/confirm(_:at:)``.
@@ -82,6 +83,7 @@ package struct FoldedState<P: Projection>: Sendable {
     package let conflicted: Conflicts
     package let faults: [Fault]
     package let counts: FoldCounts
+    package let excerpt: StateExcerpt
 }
 
 extension Fold: AnyFold {
@@ -89,9 +91,11 @@ extension Fold: AnyFold {
 
     package mutating func restore(_ section: ProjectionSection) throws {
         guard let codec = P.stateCodec else { throw UnreadableState(reason: "it has no codec") }
+        let left = try excerpt.membersLeft(in: section.sample, of: section.state)
+        guard left.isEmpty else { throw PartlyReadState(members: left.sorted()) }  // mutant: state-part
         self = Fold(
             confirmed: try codec.decode(section.state.span.bytes), faults: section.faults,
-            inPlaceOf: memberName)
+            inPlaceOf: memberName, excerpt: excerpt)
     }
 
     package mutating func makeFoldedState(
@@ -100,7 +104,7 @@ extension Fold: AnyFold {
         if isKept { prepareToPublish(over: overlay) }
         return FoldedState(
             view: view, confirmed: confirmed, conflicted: conflicts, faults: faults,
-            counts: counts)
+            counts: counts, excerpt: excerpt)
     }
 }
 
@@ -121,8 +125,9 @@ extension FoldedState: AnyFoldedState {
 
     package func section() throws -> ProjectionSection {
         guard let codec = P.stateCodec else { throw UnreadableState(reason: "it has no codec") }
+        let state = try codec.encode(confirmed)
         return ProjectionSection(
-            identity: P.identity, faults: faults, state: try codec.encode(confirmed))
+            identity: P.identity, faults: faults, sample: excerpt.sample(of: state), state: state)
     }
 
     package func compared(with section: ProjectionSection) throws -> Comparison {
@@ -163,4 +168,10 @@ extension FoldedState: AnyFoldedState {
 package struct UnreadableState: Error, CustomStringConvertible {
     let reason: String
     package var description: String { "the state cannot be read: \(reason)" }
+}
+
+/// The error for a checkpoint's state of which this code reads only a part (E12). What it does not
+/// read would be missing from the next checkpoint.
+package struct PartlyReadState: Error {
+    let members: [JSONPointer]
 }

@@ -26,6 +26,7 @@ public protocol ByteCodec<Value>: Sendable {
 public struct JSONBytes<Value: Codable & Sendable>: ByteCodec {
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
+    fileprivate let members = MemberReader<Value>()
 
     public init() { encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes] }
 
@@ -36,6 +37,10 @@ public struct JSONBytes<Value: Codable & Sendable>: ByteCodec {
     public func decode(_ bytes: RawSpan) throws -> Value {
         try bytes.withUnsafeBytes { try decoder.decode(Value.self, from: Data($0)) }
     }
+}
+
+extension JSONBytes: MemberNaming {
+    package var naming: any MemberNames { members }
 }
 
 extension ByteCodec {

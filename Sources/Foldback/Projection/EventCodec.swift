@@ -26,17 +26,36 @@ public protocol EventCodec<Event>: Sendable {
 ///
 /// It reads JSON of any version. It refuses bytes that another codec wrote, even if they look like
 /// JSON.
+///
+/// An event of a higher version, or with members that the event's type does not read, is read in
+/// part: it is folded as it was read, and ``StoreStatus/partlyReadCount`` counts it. Code that reads
+/// more of it folds it again (E11).
 public struct JSONCodec<Event: Codable & Sendable>: EventCodec {
     private let encoder = JSONEncoder()
     private let decoder = JSONDecoder()
+    private let members = MemberReader<Event>()
 
     public let format: EventFormat
+    /// The members that the app does not read on purpose.
+    public let ignoredMembers: Set<String>
 
     /// Makes a codec that writes this version.
     ///
-    /// - Parameter version: see ``EventFormat/version``.
-    public init(version: UInt16 = 1) {
+    /// - Parameters:
+    ///   - version: increment it if the events get a new member, or if older bytes must be read in
+    ///     a different way.
+    ///   - ignoredMembers: members that are in events, and that the app does not read on purpose,
+    ///     for example because it has dropped them: `/liked/mood`. JSON pointers (RFC 6901); `*`
+    ///     stands for any element of an array and any value of a dictionary.
+    /// - Precondition: each is a JSON pointer.
+    public init(version: UInt16 = 1, ignoredMembers: Set<String> = []) {
+        for member in ignoredMembers {
+            precondition(
+                JSONPointer(member)?.names.isEmpty == false,
+                "\"\(member)\" is not the JSON pointer of a member, like \"/liked/mood\"")
+        }
         format = EventFormat(codec: EventFormat.json.codec, version: version)
+        self.ignoredMembers = ignoredMembers
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     }
 
@@ -52,6 +71,32 @@ public struct JSONCodec<Event: Codable & Sendable>: EventCodec {
 package protocol UniformCodec: EventCodec {}
 
 extension JSONCodec: UniformCodec {}
+
+/// A codec of events whose bytes name their members.
+package protocol MemberCodec<Event>: EventCodec {
+    /// Whether there can be members that it leaves unread.
+    var namesMembers: Bool { get }
+
+    /// Returns the members that decoding these bytes left unread; see ``UnreadPart/members``.
+    func membersLeft(in bytes: RawSpan, format: EventFormat, by event: Event) -> Set<ExactString>
+}
+
+extension JSONCodec: MemberCodec {
+    package var namesMembers: Bool { true }
+
+    package func membersLeft(
+        in bytes: RawSpan, format: EventFormat, by event: Event
+    ) -> Set<ExactString> {
+        let left = bytes.withUnsafeBytes { members.membersLeft(in: $0, by: event) }
+        // Nearly always, nothing is left.
+        guard !left.isEmpty else { return [] }
+        return Set(left.map { ExactString($0.description) }.filter { !ignores($0) })
+    }
+
+    private func ignores(_ member: ExactString) -> Bool {
+        ignoredMembers.contains { ExactString($0) == member }
+    }
+}
 
 extension EventCodec {
     package func payload(
@@ -71,33 +116,54 @@ extension EventCodec {
             return try encode(event)
         }
     }
-
-    /// Returns the payload of bytes in the log. Unreadable bytes are kept unchanged (L5).
-    package func payload(
-        reading bytes: [UInt8], format: EventFormat, comparison: EventComparison? = nil
-    ) -> Payload {
-        let content: Payload.Content
-        do {
-            content = .event(try decode(bytes.span.bytes, format: format))
-        } catch let error as DecodingError {
-            content = .unreadable(error.reason(in: bytes))
-        } catch {
-            content = .unreadable("\(error)")
-        }
-        return Payload(bytes: bytes, format: format, content: content, comparison: comparison)
-    }
 }
 
 /// An app's codec without the type of its events.
 package struct AppCodec<Event: Sendable>: PayloadCodec {
     private let codec: any EventCodec<Event>
+    /// The codec again, if it notes members.
+    private let members: (any MemberCodec<Event>)?
 
-    package init(codec: any EventCodec<Event>) { self.codec = codec }
+    package init(codec: any EventCodec<Event>) {
+        self.codec = codec
+        let members = codec as? any MemberCodec<Event>
+        self.members = members?.namesMembers == true ? members : nil
+    }
 
     package var format: EventFormat? { codec.format }
+    package var notesMembers: Bool { members != nil }
 
     package func payload(reading bytes: [UInt8], format: EventFormat) -> Payload {
-        codec.payload(reading: bytes, format: format)
+        payload(reading: bytes, format: format, comparison: nil)
+    }
+
+    /// Returns the payload of bytes in the log. Unreadable bytes are kept unchanged (L5).
+    package func payload(
+        reading bytes: [UInt8], format: EventFormat, comparison: EventComparison?
+    ) -> Payload {
+        let content: Payload.Content
+        var part: UnreadPart?
+        do {
+            let event = try codec.decode(bytes.span.bytes, format: format)
+            content = .event(event)
+            part = unreadPart(of: bytes, format, by: event)
+        } catch let error as DecodingError {
+            content = .unreadable(error.reason(in: bytes))
+        } catch {
+            content = .unreadable("\(error)")
+        }
+        return Payload(
+            bytes: bytes, format: format, content: content, comparison: comparison,
+            unreadPart: part)
+    }
+
+    private func unreadPart(
+        of bytes: [UInt8], _ format: EventFormat, by event: Event
+    ) -> UnreadPart? {
+        let own = codec.format
+        let isNewer = format.codec == own.codec && format.version > own.version
+        let left = members?.membersLeft(in: bytes.span.bytes, format: format, by: event) ?? []
+        return isNewer || !left.isEmpty ? UnreadPart(isNewer: isNewer, members: left) : nil
     }
 
     package func canRead(_ bytes: [UInt8], format: EventFormat) -> Bool {

@@ -30,18 +30,24 @@ package struct Fold<P: Projection>: Sendable {
 
     /// The name under which the projection shares conflicts.
     package let memberName: ExactString
+    package let excerpt: StateExcerpt
 
     /// Creates the fold before the first entry.
     ///
     /// - Parameter memberName: the name of the projection whose place it takes when conflicts are
     ///   shared; by default its own.
-    package init(inPlaceOf memberName: ExactString = P.memberName) { self.memberName = memberName }
+    package init(inPlaceOf memberName: ExactString = P.memberName) {
+        self.memberName = memberName
+        excerpt = StateExcerpt(P.stateCodec)
+    }
 
     /// Continues from a checkpoint. The view is folded by the first rebase.
     package init(
-        confirmed: P, faults: [Fault], inPlaceOf memberName: ExactString = P.memberName
+        confirmed: P, faults: [Fault], inPlaceOf memberName: ExactString = P.memberName,
+        excerpt: StateExcerpt = StateExcerpt(P.stateCodec)
     ) {
         self.memberName = memberName
+        self.excerpt = excerpt
         confirmedState = GuardedState(confirmed)
         self.faults = faults
     }

@@ -62,6 +62,21 @@ public struct PackedCodec<Event: Sendable>: EventCodec {
     }
 }
 
+extension PackedCodec: MemberCodec {
+    package var namesMembers: Bool {
+        others.values.contains { ($0 as? any MemberCodec<Event>)?.namesMembers == true }
+    }
+
+    package func membersLeft(
+        in bytes: RawSpan, format: EventFormat, by event: Event
+    ) -> Set<ExactString> {
+        guard format != self.format, let other = others[format] as? any MemberCodec<Event> else {
+            return []
+        }
+        return other.membersLeft(in: bytes, format: format, by: event)
+    }
+}
+
 /// A codec that reads with other codecs.
 package protocol CompositeCodec {
     /// Everything that decides how the codec reads, always in the same order.

@@ -30,6 +30,10 @@ public struct JSONStateCodec<State: Codable>: StateCodec {
     }
 }
 
+extension JSONStateCodec: MemberNaming {
+    package var naming: any MemberNames { MemberReader<State>() }
+}
+
 extension Projection {
     public static var stateCodec: (any StateCodec<Self>)? { nil }
 }

@@ -46,6 +46,8 @@ package struct RowFold: Sendable {
     package private(set) var failure: LogError?
     /// The faults since the last commit, the end of `faults`.
     private var newFaults: [Fault] = []
+    /// What the rows in the log say of members; nil if the rows are in memory only.
+    private var notes: RowNotes?
     /// The result of the last ``assess(_:)``, which ``take(_:isRefused:)`` uses.
     private var assessed: RowEvaluation?
     /// For each row that changes in this transaction, the row that readers saw before it; nil if
@@ -82,7 +84,7 @@ package struct RowFold: Sendable {
     ///   - sequence: the last entry that these rows cover.
     package mutating func attach(
         to storage: any LogStorage, number: UInt32, format: EventFormat, sequence: LogSequence,
-        faults: [Fault]
+        faults: [Fault], notes: RowNotes? = nil
     ) {
         self.format = format
         schema = StoredSchema(schema.schema, number: number)
@@ -90,6 +92,7 @@ package struct RowFold: Sendable {
         self.sequence = sequence  // mutant: rows-opened
         writtenSequence = sequence
         self.faults = faults
+        self.notes = notes ?? RowNotes(schema.schema)
     }
 
     /// The number of rows that changed since the last commit.
@@ -117,6 +120,7 @@ package struct RowFold: Sendable {
 
     private mutating func confirm(_ folded: Folded, at sequence: LogSequence) {
         confirmedCount += 1
+        notes?.add(folded.payload, at: sequence)
         var rows = TouchedRows(schema, over: confirmed)
         let error = apply(folded, &rows)
         if let failure = rows.failure {
@@ -133,6 +137,7 @@ package struct RowFold: Sendable {
         for (key, value) in rows.writes {
             note(key, overlay)
             confirmed.set(value, at: key)
+            notes?.add(value, at: key)
             overlay.confirmedChanged(key)
         }
     }
@@ -239,14 +244,16 @@ package struct RowFold: Sendable {
         confirmed.committed()
         writtenSequence = sequence
         newFaults = []
+        notes?.committed()
         seen = isWatched ? [:] : nil
     }
 
-    /// Returns the rows, faults and header that the transaction being prepared writes.
+    /// Returns the rows, faults, notes and header that the transaction being prepared writes.
     package func batch() -> RowBatch {
         RowBatch(
             rows: confirmed.changed.map { ($0.key, $0.value) },  // mutant: row-batch
             faults: newFaults, firstFault: faults.count - newFaults.count,
+            notes: notes?.unwritten ?? [], firstNote: notes?.writtenCount ?? 0,
             header: StoredRowsHeader(
                 number: schema.number, identity: identity, schema: schema.schema.summary,
                 format: format, sequence: sequence))

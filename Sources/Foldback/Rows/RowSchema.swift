@@ -53,7 +53,7 @@ public struct RowSchema: Sendable {
     package var summary: String {
         spaces.map { space in
             switch space.kind {
-            case .table(let types, _): "table \(space.name) (\(types))"
+            case .table(let types, _, _): "table \(space.name) (\(types))"
             case .index(let table, let isUnique, let types, _):
                 "\(isUnique ? "unique " : "")index \(space.name) on \(table) (\(types))"
             }
@@ -68,7 +68,7 @@ public struct RowSchema: Sendable {
     ) -> (table: String, key: Any, row: Any)? {
         let place = key.prefix(2).reduce(0) { $0 << 8 | Int($1) }
         guard key.count >= 2, place < spaces.count,
-            case .table(_, let shown) = spaces[place].kind,
+            case .table(_, _, let shown) = spaces[place].kind,
             let (key, row) = shown(Array(key.dropFirst(2)), row)
         else { return nil }
         return (spaces[place].name, key, row)
@@ -160,6 +160,14 @@ public struct RowSchema: Sendable {
     }
 
     private static let fewSpaces = 8
+
+    /// For each place, the reader of the table's rows if their bytes name members; else nil.
+    package var memberNames: [(any MemberNames)?] {
+        spaces.map { space in
+            guard case .table(_, let names, _) = space.kind else { return nil }
+            return names
+        }
+    }
 
     fileprivate var spaceCount: Int { spaces.count }
 

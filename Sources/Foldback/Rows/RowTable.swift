@@ -79,8 +79,10 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
     public var definition: SpaceDefinition {
         SpaceDefinition(
             name: name, types: types,
-            kind: .table(types: "\(stableName(of: Key.self)) to \(stableName(of: Row.self))") {
-                key, bytes in
+            kind: .table(
+                types: "\(stableName(of: Key.self)) to \(stableName(of: Row.self))",
+                names: (codec as? any MemberNaming)?.naming
+            ) { key, bytes in
                 guard let key = try? Key(stored: key, after: 0),
                     let row = try? decoded(bytes.span.bytes)
                 else { return nil }
@@ -142,8 +144,11 @@ public protocol RowSpace: Sendable {
 /// A table or an index without its types, as a ``RowSchema`` keeps it.
 public struct SpaceDefinition: Sendable {
     enum Kind: Sendable {
-        /// `shown` decodes the bytes of a key and a row; it returns nil if either cannot be read.
-        case table(types: String, shown: @Sendable ([UInt8], [UInt8]) -> (key: Any, row: Any)?)
+        /// `names` reads the members of rows; nil if their bytes name none. `shown` decodes the bytes
+        /// of a key and a row; it returns nil if either cannot be read.
+        case table(
+            types: String, names: (any MemberNames)?,
+            shown: @Sendable ([UInt8], [UInt8]) -> (key: Any, row: Any)?)
         case index(table: String, isUnique: Bool, types: String, any AnyIndexedRows)
     }
 

@@ -258,9 +258,10 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     package borrowing func everything() throws -> [(key: [UInt8], value: [UInt8])] {
         var all: [(key: [UInt8], value: [UInt8])] = []
         let faults = StoredRow.faultPrefix(folded.schema.number)
+        let notes = StoredRow.notePrefix(folded.schema.number)
         let prefix = StoredRow.prefix(of: folded.schema.number)
         try rows.scan(KeySpan(prefix: prefix), backwards: false) { key, bytes in
-            if !key.hasPrefix(faults) {
+            if !key.hasPrefix(faults), !key.hasPrefix(notes) {
                 all.append((Array(key.bytes.dropFirst(prefix.count)), [UInt8](copying: bytes)))
             }
             return true

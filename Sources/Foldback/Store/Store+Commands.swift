@@ -197,7 +197,7 @@ extension Store {
         case .event(let event): return try encoded(event, comparison: comparison)
         case .recorded(let recorded):
             try Limit.event.require(recorded.bytes.count)
-            let payload = codec.payload(  // mutant: unknown-event
+            let payload = reader.payload(  // mutant: unknown-event
                 reading: recorded.bytes, format: recorded.format, comparison: comparison)
             return payload
         }

@@ -36,12 +36,15 @@ public final class Store<P: EventFold>: Sendable {
     package let core: StoreCore
     /// Cached, because creating a codec can be expensive.
     let codec: any EventCodec<P.Event>
+    /// Reads events with ``codec``.
+    let reader: AppCodec<P.Event>
     /// Compares an event that the authority delivered with the intent that it confirms.
     let comparison: EventComparison
 
     package init(core: StoreCore) {
         self.core = core
         codec = P.codec
+        reader = AppCodec(codec: codec)
         comparison = codec.comparison
     }
 

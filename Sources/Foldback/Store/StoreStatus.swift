@@ -23,6 +23,10 @@ public struct StoreStatus: Hashable, Sendable {
     public let acceptedCount: Int
     /// The number of rejections that are neither dismissed nor retried.
     public let rejectedCount: Int
+    /// The number of confirmed events that this code read only in part: it ignores members of them,
+    /// or a newer version of the app wrote them (E11). Nothing is lost: code that reads more folds
+    /// them again. See <doc:ChangingYourEvents>.
+    public let partlyReadCount: Int
     /// The number that the next intent gets.
     public let nextIntent: IntentNumber
     /// The bytes of the file that are or were in use, as of the last write.
@@ -51,6 +55,7 @@ public struct StoreStatus: Hashable, Sendable {
         pendingCount = published.pendingCount
         acceptedCount = published.acceptedCount
         rejectedCount = published.rejections.count
+        partlyReadCount = published.partlyRead.count
         nextIntent = published.nextNumber
         bytesOnDisk = log.usedBytes
         oldestRead = .nanoseconds(Int64(clamping: log.oldestReadNanoseconds))

@@ -2,8 +2,9 @@
 
 /// The list of a checkpoint's sections.
 ///
-/// Format 2 is written only if the checkpoint lacks events (E6). Older code refuses it and folds
-/// from an older checkpoint.
+/// Format 3 is written. Formats 1 and 2 are of code that did not note the members that it did not
+/// read (E11); format 2 lacks events (E6). Older code refuses a newer format, and folds from an older
+/// checkpoint.
 package struct CheckpointManifest: Sendable, Equatable {
     package struct Section: Sendable, Equatable {
         package enum Content: Sendable, Equatable {
@@ -11,6 +12,8 @@ package struct CheckpointManifest: Sendable, Equatable {
             case projection(ProjectionIdentity)
             /// The events that the checkpoint lacks.
             case unread
+            /// The events of which the checkpoint has only a part.
+            case partlyRead
         }
 
         package let content: Content
@@ -40,13 +43,17 @@ package struct CheckpointManifest: Sendable, Equatable {
     /// The format of the codec that read the events of the states.
     package let format: EventFormat
     package let sections: [Section]
-    /// The first entry with an event that the checkpoint lacks; nil if it lacks none.
+    /// The first entry with an event that the checkpoint lacks, or has only in part; nil if there
+    /// is none.
     package let firstUnread: LogSequence?
+    /// Whether the code that wrote the checkpoint noted the members that it did not read.
+    package let hasNotes: Bool
 
     package init(
         sequence: LogSequence, format: EventFormat, sections: [Section],
-        firstUnread: LogSequence? = nil
+        firstUnread: LogSequence? = nil, hasNotes: Bool = true
     ) {
+        self.hasNotes = hasNotes
         self.sequence = sequence
         self.format = format
         self.sections = sections
@@ -70,12 +77,12 @@ package struct CheckpointManifest: Sendable, Equatable {
 
     // MARK: Bytes
 
-    private static let version: UInt8 = 1
-    private static let versionWithUnread: UInt8 = 2
+    private static let versions: ClosedRange<UInt8> = 1...3
+    private static let versionWithNotes: UInt8 = 3
 
     package func encoded() -> [UInt8] {
         var writer = ByteWriter()
-        writer.fixed(firstUnread == nil ? Self.version : Self.versionWithUnread)
+        writer.fixed(Self.versionWithNotes)
         writer.fixed(format.codec)
         writer.fixed(format.version)
         writer.variable(UInt64(sections.count))
@@ -89,13 +96,10 @@ package struct CheckpointManifest: Sendable, Equatable {
                 writer.sized(identity.name.string)
                 writer.fixed(identity.version)
             case .unread: writer.fixed(UInt8(2))
+            case .partlyRead: writer.fixed(UInt8(3))
             }
         }
-        if let firstUnread {
-            writer.variable(firstUnread)
-            // The names of unread events: none, because events have no names without a catalog.
-            writer.variable(UInt64(0))
-        }
+        writer.variable(firstUnread ?? 0)
         _ = writer.seal(seed: CheckpointKey(manifestAt: sequence).seed)
         return writer.bytes
     }
@@ -104,29 +108,43 @@ package struct CheckpointManifest: Sendable, Equatable {
         var reader = try ByteReader(
             sealed: bytes, seed: CheckpointKey(manifestAt: sequence).seed)
         let version = try reader.fixed(UInt8.self)
-        guard (Self.version...Self.versionWithUnread).contains(version) else {
+        guard Self.versions.contains(version) else {
             throw .newer("checkpoint format \(version)")
         }
         let format = EventFormat(codec: try reader.fixed(), version: try reader.fixed())
         var sections: [Section] = []
         for _ in 0..<(try reader.variable()) { sections.append(try Self.section(&reader)) }
         var firstUnread: LogSequence?
-        if version == Self.versionWithUnread {
+        if version > 1 {
             let first: LogSequence = try reader.number()
             firstUnread = first == 0 ? nil : first
+        }
+        if version == 2 {
+            // Names of unread events, which no code has ever written.
             for _ in 0..<(try reader.variable()) {
                 _ = try reader.sizedString()
                 _ = try reader.variable()
             }
         }
-        var projections = sections.dropFirst()
-        if firstUnread != nil, projections.last?.content == .unread { projections.removeLast() }
-        guard reader.isAtEnd, sections.first?.content == .log,
-            projections.allSatisfy({ $0.projection != nil }),
-            (sections.last?.content == .unread) == (firstUnread != nil)
+        let hasNotes = version >= Self.versionWithNotes
+        guard reader.isAtEnd,
+            Self.isInOrder(sections, lacksEvents: firstUnread != nil, hasNotes: hasNotes)
         else { throw .damaged("its sections are not those of a checkpoint") }
         self.init(
-            sequence: sequence, format: format, sections: sections, firstUnread: firstUnread)
+            sequence: sequence, format: format, sections: sections, firstUnread: firstUnread,
+            hasNotes: hasNotes)
+    }
+
+    /// Returns whether the sections are the log, the projections, and then the lists of events.
+    private static func isInOrder(
+        _ sections: [Section], lacksEvents: Bool, hasNotes: Bool
+    ) -> Bool {
+        guard sections.first?.content == .log else { return false }
+        var projections = sections.dropFirst()
+        if hasNotes, projections.last?.content == .partlyRead { projections.removeLast() }
+        if projections.last?.content == .unread { projections.removeLast() }
+        let listCount = sections.count - 1 - projections.count
+        return projections.allSatisfy { $0.projection != nil } && (listCount > 0) == lacksEvents
     }
 
     private static func section(_ reader: inout ByteReader) throws(FormatError) -> Section {
@@ -141,6 +159,7 @@ package struct CheckpointManifest: Sendable, Equatable {
                 name: ExactString(try reader.sizedString()), version: try reader.fixed())
             return Section(.projection(identity), bytes: bytes, checksum: checksum)
         case 2: return Section(.unread, bytes: bytes, checksum: checksum)
+        case 3: return Section(.partlyRead, bytes: bytes, checksum: checksum)
         case let kind: throw .damaged("a section has kind \(kind)")
         }
     }
@@ -253,16 +272,18 @@ extension LogSection {
 }
 
 extension ProjectionSection {
-    private static let version: UInt8 = 1
+    /// Format 1 has no sample.
+    private static let versions: ClosedRange<UInt8> = 1...2
 
     /// Returns the section's bytes.
     ///
     /// - Complexity: O(n) in the state, with one copy of it.
     package func encoded() -> [UInt8] {
-        var writer = ByteWriter(capacity: state.count + 16 + faults.count * 64)
-        writer.fixed(Self.version)
+        var writer = ByteWriter(capacity: state.count + sample.count + 16 + faults.count * 64)
+        writer.fixed(Self.versions.upperBound)
         writer.variable(UInt64(faults.count))
         for fault in faults { writer.write(fault) }
+        writer.sized(sample)
         writer.raw(state)
         return writer.bytes
     }
@@ -270,10 +291,13 @@ extension ProjectionSection {
     package init(decoding bytes: [UInt8], of identity: ProjectionIdentity) throws(FormatError) {
         var reader = ByteReader(unsealed: bytes)
         let version = try reader.fixed(UInt8.self)
-        guard version == Self.version else { throw .newer("checkpointed state format \(version)") }
+        guard Self.versions.contains(version) else {
+            throw .newer("checkpointed state format \(version)")
+        }
         var faults: [Fault] = []
         for _ in 0..<(try reader.variable()) { faults.append(try reader.fault()) }
-        self.init(identity: identity, faults: faults, state: reader.rest())
+        let sample = version > 1 ? try reader.sized() : []
+        self.init(identity: identity, faults: faults, sample: sample, state: reader.rest())
     }
 }
 
@@ -332,5 +356,36 @@ extension UnreadEvents {
         }
         guard !places.isEmpty else { throw .damaged("an entry of its unread events has none") }
         return places
+    }
+}
+
+extension PartlyReadEvents {
+    private static let version: UInt8 = 1
+
+    /// Returns the bytes of the section.
+    package func encoded() -> [UInt8] {
+        var writer = ByteWriter()
+        writer.fixed(Self.version)
+        writer.variable(UInt64(notes.count))
+        for note in notes { writer.write(note) }
+        return writer.bytes
+    }
+
+    /// Reads the section of a checkpoint at `sequence`.
+    package init(decoding bytes: [UInt8], at sequence: LogSequence) throws(FormatError) {
+        self.init()
+        var reader = ByteReader(unsealed: bytes)
+        let version = try reader.fixed(UInt8.self)
+        guard version == Self.version else { throw .newer("partly read events format \(version)") }
+        for _ in 0..<(try reader.variable()) {
+            let note = try reader.partlyReadNote()
+            guard note.first <= sequence else {
+                throw .damaged("a note of its events is of a later entry")
+            }
+            append(note)
+        }
+        guard reader.isAtEnd, !isEmpty else {
+            throw .damaged("it has no list of partly read events")
+        }
     }
 }

@@ -7,7 +7,8 @@
 /// (sequence, 0, 0)        manifest: the sections and their sizes
 /// (sequence, 1, 0 …)      the log
 /// (sequence, 2 …, 0 …)    one section for each projection
-/// (sequence, last, 0 …)   the unread events, if there are any
+/// (sequence, next, 0 …)   the unread events, if there are any
+/// (sequence, last, 0 …)   the partly read events, if there are any
 /// ```
 ///
 /// The manifest is written last and removed first. So if the manifest is there, all pieces are.
@@ -33,10 +34,16 @@ package struct CheckpointRows: Sendable {
             sections.append(bytes)
             contents.append(CheckpointManifest.Section(.unread, of: bytes))
         }
+        if !checkpoint.partlyRead.isEmpty {
+            let bytes = checkpoint.partlyRead.encoded()
+            sections.append(bytes)
+            contents.append(CheckpointManifest.Section(.partlyRead, of: bytes))
+        }
         self.sections = sections
         manifest = CheckpointManifest(
             sequence: checkpoint.log.sequence, format: format, sections: contents,
-            firstUnread: checkpoint.unread.first)
+            firstUnread: [checkpoint.unread.first, checkpoint.partlyRead.first]
+                .compactMap(\.self).min())
     }
 
     /// The rows in the order to write them: bounded pieces, then the manifest.
@@ -241,10 +248,25 @@ extension LogStorage {
         let bytes = try checkpointSection(section, of: manifest)
         do throws(FormatError) {
             let unread = try UnreadEvents(decoding: bytes, at: manifest.sequence)
-            guard unread.first == manifest.firstUnread else {
+            guard let first = manifest.firstUnread, let own = unread.first, first <= own else {
                 throw .damaged("its unread events begin at another entry")
             }
             return unread
+        } catch {
+            throw CheckpointRefusal(error)
+        }
+    }
+
+    /// Returns the events of which a checkpoint has only a part.
+    func checkpointedPart(
+        of manifest: CheckpointManifest
+    ) throws(CheckpointRefusal) -> PartlyReadEvents {
+        guard let section = manifest.sections.lastIndex(where: { $0.content == .partlyRead }) else {
+            return PartlyReadEvents()
+        }
+        let bytes = try checkpointSection(section, of: manifest)
+        do throws(FormatError) {
+            return try PartlyReadEvents(decoding: bytes, at: manifest.sequence)
         } catch {
             throw CheckpointRefusal(error)
         }

@@ -3,8 +3,9 @@
 /// The header of a stored projection's rows. It names the projection that made the rows, and the
 /// entry up to which they are folded.
 package struct StoredRowsHeader: Equatable, Sendable {
-    /// The readable formats of this header. Format 1 lacks the format of the events.
-    private static let formats: ClosedRange<UInt8> = 1...2
+    /// The readable formats of this header. Format 1 lacks the format of the events. Before format 3,
+    /// the rows have no notes.
+    private static let formats: ClosedRange<UInt8> = 1...3
     /// A schema that no projection has. It marks rows that are being removed.
     private static let schemaOfDropped = "being removed"
 
@@ -17,11 +18,15 @@ package struct StoredRowsHeader: Equatable, Sendable {
     package let format: EventFormat
     /// The entry up to which the rows are folded.
     package let sequence: LogSequence
+    /// Whether the code that made the rows noted the members that it did not read, and those that it
+    /// wrote.
+    package let hasNotes: Bool
 
     package init(
         number: UInt32, identity: ProjectionIdentity, schema: String, format: EventFormat,
-        sequence: LogSequence
+        sequence: LogSequence, hasNotes: Bool = true
     ) {
+        self.hasNotes = hasNotes
         self.number = number
         self.identity = identity
         self.schema = schema
@@ -65,6 +70,7 @@ package struct StoredRowsHeader: Equatable, Sendable {
             throw .newer("stored rows of format \(format)")
         }
         self.number = number
+        hasNotes = format >= 3
         sequence = LogSequence(try reader.fixed())
         self.format =
             format == 1

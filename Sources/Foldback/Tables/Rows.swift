@@ -8,6 +8,8 @@ package enum StoredRow {
     private static let checksumBytes = 8
     /// The prefix of the faults' keys, after each place in a schema.
     private static let faults: [UInt8] = [0xFF, 0xFF]
+    /// The prefix of the notes' keys, before the faults.
+    private static let notes: [UInt8] = [0xFF, 0xFE]
 
     /// Returns the row with its checksum.
     package static func sealed(_ bytes: [UInt8], at key: KeyBytes) -> [UInt8] {
@@ -56,24 +58,75 @@ package enum StoredRow {
     }
 
     package static func faultPrefix(_ number: UInt32) -> [UInt8] { prefix(of: number) + faults }
+
+    /// Returns the key of a note. Notes are between the projection's rows and its faults.
+    static func noteKey(_ number: UInt32, _ index: Int) -> KeyBytes {
+        KeyBytes(notePrefix(number) + withUnsafeBytes(of: UInt64(index).bigEndian) { Array($0) })
+    }
+
+    package static func notePrefix(_ number: UInt32) -> [UInt8] { prefix(of: number) + notes }
 }
 
-/// The rows, faults and header of one stored projection that one transaction writes.
+/// The rows, faults, notes and header of one stored projection that one transaction writes.
 package struct RowBatch: Sendable {
     package let rows: [(key: KeyBytes, value: RowValue)]
     package let faults: [Fault]
     /// The number of faults before these.
     package let firstFault: Int
+    package let notes: [RowNote]
+    /// The number of notes before these.
+    package let firstNote: Int
     package let header: StoredRowsHeader
 
     package init(
         rows: [(key: KeyBytes, value: RowValue)], faults: [Fault], firstFault: Int,
-        header: StoredRowsHeader
+        notes: [RowNote], firstNote: Int, header: StoredRowsHeader
     ) {
         self.rows = rows
         self.faults = faults
         self.firstFault = firstFault
+        self.notes = notes
+        self.firstNote = firstNote
         self.header = header
+    }
+}
+
+/// What a stored projection's rows say of members, as a row; see ``RowNotes``.
+package enum RowNote: Sendable {
+    case event(PartlyReadEvents.Note)
+    /// The bytes of a row that had a new member, and the place of its table in the schema.
+    case row([UInt8], place: Int)
+}
+
+extension RowNote {
+    private static let version: UInt8 = 1
+
+    var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.fixed(Self.version)
+        switch self {
+        case .event(let note):
+            writer.fixed(UInt8(0))
+            writer.write(note)
+        case .row(let bytes, let place):
+            writer.fixed(UInt8(1))
+            writer.fixed(UInt16(place))
+            writer.raw(bytes)
+        }
+        return writer.bytes
+    }
+
+    init(decoding bytes: [UInt8]) throws(FormatError) {
+        var reader = ByteReader(unsealed: bytes)
+        let version = try reader.fixed(UInt8.self)
+        guard version == Self.version else { throw .newer("a note of format \(version)") }
+        switch try reader.fixed(UInt8.self) {
+        case 0: self = .event(try reader.partlyReadNote())
+        case 1:
+            let place = try reader.fixed(UInt16.self)
+            self = .row(reader.rest(), place: Int(place))
+        case let kind: throw .newer("a note of kind \(kind)")
+        }
     }
 }
 
@@ -180,6 +233,26 @@ extension LogStorage {
             throw LogError(reading: error, at: path)
         }
         return faults
+    }
+
+    /// Returns the notes of a stored projection.
+    func notes(of number: UInt32) throws(LogError) -> [RowNote] {
+        var notes: [RowNote] = []
+        do {
+            try readRows { rows in
+                let span = KeySpan(prefix: StoredRow.notePrefix(number))
+                try rows.scan(span, backwards: false) { _, bytes in
+                    notes.append(try RowNote(decoding: [UInt8](copying: bytes)))
+                    return true
+                }
+            }
+        } catch let error as FormatError {
+            throw LogError(
+                error, at: "\(path), notes of stored projection \(number)", sequence: nil)
+        } catch {
+            throw LogError(reading: error, at: path)
+        }
+        return notes
     }
 
     // MARK: For the writer
@@ -291,7 +364,7 @@ extension LogError {
 // MARK: Write
 
 extension WriteBatch {
-    /// Adds the changes of a transaction to a stored projection: its rows, faults and header. Adds
+    /// Adds the changes of a transaction to a stored projection: its rows, faults, notes and header. Adds
     /// the checksums.
     package mutating func writeRows(of batch: RowBatch) {
         for (key, value) in batch.rows {
@@ -304,6 +377,10 @@ extension WriteBatch {
         for (index, fault) in batch.faults.enumerated() {
             let key = StoredRow.faultKey(batch.header.number, batch.firstFault + index)
             writeRow(StoredRow.sealed(fault.encoded, at: key), at: key)
+        }
+        for (index, note) in batch.notes.enumerated() {
+            let key = StoredRow.noteKey(batch.header.number, batch.firstNote + index)
+            writeRow(StoredRow.sealed(note.encoded, at: key), at: key)
         }
         writeHeader(batch.header)
     }

@@ -48,6 +48,18 @@ let fileMutants: [Mutant] = [
         "a learned event is ignored", rule: "E6", probe: .learnedEvent,
         at: "learned-event", .fails()),
     Mutant(
+        "a checkpoint does not say of which events it has only a part", rule: "E11",
+        test: "E11: a device that updates later sees a member that it folded without",
+        at: "partly-read", .skip()),
+    Mutant(
+        "a learned member is ignored", rule: "E11",
+        test: "E11: a device that updates later sees a member that it folded without",
+        at: "learned-member", .value("nil")),
+    Mutant(
+        "older code continues a state that it reads only in part", rule: "E12",
+        test: "E12: a downgrade that changes a row loses no member of it",
+        at: "state-part", .holds),
+    Mutant(
         "the anchor is dropped", rule: "E6", probe: .droppedAnchor,
         at: "anchor", .value("false")),
     Mutant(

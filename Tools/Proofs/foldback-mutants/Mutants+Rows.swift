@@ -52,4 +52,16 @@ private let confirmedRowMutants: [Mutant] = [
     Mutant(
         "an index keeps a row at its old key", rule: "rows", law: .p11,
         at: "index-removal", .fails(), on: .rows),
+    Mutant(
+        "rows do not note an event that was read only in part", rule: "E11",
+        test: "E11: a device that updates later sees a member that it folded without",
+        at: "row-note", .skip()),
+    Mutant(
+        "rows with only a part of an event are kept by code that reads more", rule: "E11",
+        test: "E11: a device that updates later sees a member that it folded without",
+        at: "row-event", .holds),
+    Mutant(
+        "older code writes rows that it reads only in part", rule: "E12",
+        test: "E12: a downgrade that changes a row loses no member of it",
+        at: "row-members", .value("true")),
 ]

@@ -1,0 +1,144 @@
+/// The names of the members in JSON values of one type, at all depths.
+///
+/// The values of a dictionary have one shape, and so have the elements of an array, because their
+/// names and their number say nothing about the type.
+///
+/// `@unchecked Sendable`: a shape changes only while its owner alone has it, or holds its lock.
+/// ``MemberTree`` is a copy that does not change, for scans.
+final class MemberShape: @unchecked Sendable {
+    private(set) var members: [ExactString: MemberShape] = [:]
+    /// The shape of an array's elements; nil if no element was seen.
+    private(set) var elements: MemberShape?
+    /// The shape of a dictionary's values; nil if the object is not a dictionary.
+    private(set) var values: MemberShape?
+
+    init() {}
+
+    /// Returns the shape of a member, and adds the member if it is new.
+    func member(_ name: ExactString) -> MemberShape {
+        if let known = members[name] { return known }
+        let new = MemberShape()
+        members[name] = new
+        return new
+    }
+
+    /// Returns the shape of an array's elements.
+    func element() -> MemberShape {
+        let shape = elements ?? MemberShape()
+        elements = shape
+        return shape
+    }
+
+    /// Returns the shape of a dictionary's values.
+    func value() -> MemberShape {
+        let shape = values ?? MemberShape()
+        values = shape
+        return shape
+    }
+
+    /// Adds the members of a value.
+    ///
+    /// - Parameter read: a shape that says which objects are dictionaries, which may be this one.
+    /// - Returns: whether a member was new.
+    @discardableResult
+    func add(_ json: JSON, like read: MemberShape?) -> Bool {
+        var isNew = false
+        switch json {
+        case .object(let object):
+            for (name, value) in object.members {
+                let (isMember, part) = Self.role(of: name, in: read)
+                isNew = isNew || (isMember ? members[name] : values) == nil
+                let child = isMember ? member(name) : self.value()
+                isNew = child.add(value, like: part) || isNew
+            }
+        case .array(let values):
+            guard !values.isEmpty else { break }
+            let shape = element()
+            for value in values { isNew = shape.add(value, like: read?.elements) || isNew }
+        case .null, .bool, .integer, .double, .digits, .string: break
+        }
+        return isNew
+    }
+
+    /// Returns whether a name is a member's or one of a dictionary, and the shape of its value.
+    private static func role(
+        of name: ExactString, in read: MemberShape?
+    ) -> (isMember: Bool, value: MemberShape?) {
+        if let member = read?.members[name] { return (true, member) }
+        return (read?.values == nil, read?.values)
+    }
+
+    /// Returns the paths of a value's members. A dictionary's names are `*`, and so is the place
+    /// of an array's element.
+    ///
+    /// - Parameter missing: whether to return only members that this shape lacks, without those
+    ///   inside of them.
+    func paths(in json: JSON, missing: Bool) -> Set<JSONPointer> {
+        var paths: Set<JSONPointer> = []
+        Self.collect(json, self, missing, at: JSONPointer([]), &paths)
+        return paths
+    }
+
+    private static func collect(
+        _ json: JSON, _ shape: MemberShape?, _ missing: Bool, at path: JSONPointer,
+        _ paths: inout Set<JSONPointer>
+    ) {
+        switch json {
+        case .object(let object):
+            for (name, value) in object.members {
+                let (isMember, part) = role(of: name, in: shape)
+                let path = path.appending(isMember ? name : "*")
+                if !missing || part == nil { paths.insert(path) }
+                if !missing || part != nil { collect(value, part, missing, at: path, &paths) }
+            }
+        case .array(let values):
+            let path = path.appending("*")
+            let part = shape?.elements
+            for value in values { collect(value, part, missing, at: path, &paths) }
+        case .null, .bool, .integer, .double, .digits, .string: break
+        }
+    }
+
+    /// Adds the members of a value, and returns the value without the elements of arrays and the
+    /// values of dictionaries that added none.
+    func excerpt(of json: JSON, like read: MemberShape?) -> JSON {
+        switch json {
+        case .object(let object):
+            var kept = JSON.Object()
+            for (name, value) in object.members {
+                let (isMember, part) = Self.role(of: name, in: read)
+                let child = isMember ? member(name) : self.value()
+                if isMember || kept.isEmpty || child.lacks(value, like: part) {
+                    kept[name] = child.excerpt(of: value, like: part)
+                }
+            }
+            return .object(kept)
+        case .array(let values):
+            var kept: [JSON] = []
+            for value in values {
+                let shape = element()
+                if kept.isEmpty || shape.lacks(value, like: read?.elements) {
+                    kept.append(shape.excerpt(of: value, like: read?.elements))
+                }
+            }
+            return .array(kept)
+        case .null, .bool, .integer, .double, .digits, .string: return json
+        }
+    }
+
+    /// Returns whether the value has a member that this shape lacks.
+    private func lacks(_ json: JSON, like read: MemberShape?) -> Bool {
+        switch json {
+        case .object(let object):
+            object.members.contains { name, value in
+                let (isMember, part) = Self.role(of: name, in: read)
+                guard let child = isMember ? members[name] : values else { return true }
+                return child.lacks(value, like: part)
+            }
+        case .array(let values):
+            elements.map { shape in values.contains { shape.lacks($0, like: read?.elements) } }
+                ?? !values.isEmpty
+        case .null, .bool, .integer, .double, .digits, .string: false
+        }
+    }
+}
