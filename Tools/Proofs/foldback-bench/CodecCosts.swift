@@ -28,7 +28,14 @@ struct CodecCosts {
             costs["json decode", default: []].append(try decoding(json, by: JSONBytes()))
             costs["fast encode", default: []].append(try encoding(by: MessageBytes()))
             costs["json encode", default: []].append(try encoding(by: JSONBytes()))
+            costs["event decode", default: []].append(try decoding(json))
+            costs["event read", default: []].append(reading(json))
         }
+        let noting = zip(costs["event read"] ?? [], costs["event decode"] ?? []).map(/)
+            .measurement(
+                "an event in JSON, its members noted : decoded alone (E11)", unit: "",
+                each: "rounds", samples: Self.rowCount * Self.rounds
+            ).judged(by: .atMost(1.05))
         return ["decode", "encode"].flatMap { operation in
             let (fast, json) = (costs["fast \(operation)"] ?? [], costs["json \(operation)"] ?? [])
             let ratio = zip(json, fast).map(/).measurement(
@@ -39,7 +46,7 @@ struct CodecCosts {
                 figure("\(operation) a message, JSON", json),
                 operation == "decode" ? ratio.judged(by: .atLeast(10)) : ratio,
             ]
-        } + [size("own codec", fast), size("JSON", json)]
+        } + [size("own codec", fast), size("JSON", json), noting]
     }
 
     private func figure(_ name: String, _ costs: [Double]) -> Measurement {
@@ -67,6 +74,31 @@ struct CodecCosts {
             for bytes in all { flags ^= try codec.decode(bytes.span.bytes).flags.rawValue }
         }
         precondition(flags < 8, "the messages changed")
+        return elapsed / .nanoseconds(1) / Double(all.count)
+    }
+
+    /// Nanoseconds for each event, decoded alone.
+    private func decoding(_ all: [[UInt8]]) throws -> Double {
+        let codec: any EventCodec<Message> = JSONCodec()
+        var payloads: [Payload] = []
+        let elapsed = try ContinuousClock().measure {
+            for bytes in all {
+                let event = try codec.decode(bytes.span.bytes, format: .json)
+                payloads.append(Payload(bytes: bytes, format: .json, content: .event(event)))
+            }
+        }
+        precondition(payloads.count == all.count, "events are missing")
+        return elapsed / .nanoseconds(1) / Double(all.count)
+    }
+
+    /// Nanoseconds for each event, as a log reads it: its members are noted.
+    private func reading(_ all: [[UInt8]]) -> Double {
+        let codec = AppCodec(codec: JSONCodec<Message>())
+        var payloads: [Payload] = []
+        let elapsed = ContinuousClock().measure {
+            for bytes in all { payloads.append(codec.payload(reading: bytes, format: .json)) }
+        }
+        precondition(payloads.allSatisfy { $0.unreadPart == nil }, "events are read in part")
         return elapsed / .nanoseconds(1) / Double(all.count)
     }
 
