@@ -19,3 +19,11 @@ extension Discarded: LocalizedError {
         "A generator found no value: a filter refused every try."
     }
 }
+
+extension EvolutionBroken: LocalizedError {
+    public var errorDescription: String? { description }
+}
+
+extension UpdateBroken: LocalizedError {
+    public var errorDescription: String? { description }
+}

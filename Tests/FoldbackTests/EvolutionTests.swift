@@ -312,5 +312,5 @@ private struct RowBytes<V: AppVersion>: ByteCodec, MemberNaming {
         try json.encode(V.State(task), into: &output)
     }
     func decode(_ bytes: RawSpan) throws -> Task { try json.decode(bytes).task }
-    var naming: any MemberNames { json.naming }
+    var naming: (any MemberNames)? { json.naming }
 }

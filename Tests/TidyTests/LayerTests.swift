@@ -9,7 +9,8 @@ import Testing
         (
             "Sources/Foldback",
             [
-                "Model", "JSON", "Members", "Format", "Storage", "Tables", "Projection", "Rows", "Fold",
+                "Model", "JSON", "Members", "Format", "Storage", "Tables", "Projection", "Rows",
+                "Fold",
                 "Store/Writer", "Store", "Documents",
             ]
         ),
@@ -25,7 +26,8 @@ import Testing
         (
             "Sources/FoldbackTesting",
             [
-                "System", "Text", "Choices", "Generators", "Shrinking", "Scripts", "Model", "Laws",
+                "System", "Text", "Choices", "Generators", "Evolution", "Shrinking", "Scripts",
+                "Model", "Laws",
                 "ChildProcess", "Reports", "Simulation", "Checking", ".",
             ]
         ),

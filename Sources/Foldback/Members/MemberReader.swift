@@ -68,9 +68,10 @@ final class MemberReader<Value: Codable>: Sendable {
     }
 }
 
-/// A codec of rows or states whose bytes name their members.
+/// A codec of rows or states whose bytes may name their members.
 package protocol MemberNaming {
-    var naming: any MemberNames { get }
+    /// Reads the members; nil if the bytes name none.
+    var naming: (any MemberNames)? { get }
 }
 
 /// A ``MemberReader`` without the type of its values, for samples of rows and states (E12).
@@ -79,6 +80,10 @@ package protocol MemberNames: Sendable {
     ///
     /// - Throws: the error of decoding.
     func membersLeft(in bytes: [UInt8]) throws -> Set<JSONPointer>
+
+    /// Returns each member of a value, with the members of the same object. The elements of arrays
+    /// and the values of dictionaries are at `*`.
+    func places(in bytes: [UInt8]) -> [(place: JSONPointer, siblings: [JSONPointer])]
 
     /// Returns the members of these values, which this code wrote.
     func members(of values: [[UInt8]]) -> MemberTree
@@ -92,6 +97,14 @@ extension MemberReader: MemberNames {
     package func membersLeft(in bytes: [UInt8]) throws -> Set<JSONPointer> {
         let value = try JSONDecoder().decode(Value.self, from: Data(bytes))
         return bytes.withUnsafeBytes { membersLeft(in: $0, by: value) }
+    }
+
+    package func places(
+        in bytes: [UInt8]
+    ) -> [(place: JSONPointer, siblings: [JSONPointer])] {
+        _ = try? membersLeft(in: bytes)
+        guard let json = try? JSON(parsing: bytes) else { return [] }
+        return known.withLock { MemberShape.places(in: json, like: $0.shape) }
     }
 
     package func members(of values: [[UInt8]]) -> MemberTree {

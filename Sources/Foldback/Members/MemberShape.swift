@@ -99,6 +99,33 @@ final class MemberShape: @unchecked Sendable {
         }
     }
 
+    /// Returns each member of a value, with the members of the same object, at the paths of
+    /// ``paths(in:missing:)``.
+    ///
+    /// - Parameter shape: says which objects are dictionaries; nil if nothing is known.
+    static func places(
+        in json: JSON, like shape: MemberShape?, at path: JSONPointer = JSONPointer([])
+    ) -> [(place: JSONPointer, siblings: [JSONPointer])] {
+        switch json {
+        case .object(let object):
+            let roles = object.members.map { role(of: $0.name, in: shape) }
+            let places = zip(object.members, roles).map { member, role in
+                path.appending(role.isMember ? member.name : "*")
+            }
+            return object.members.indices.flatMap { index in
+                [(places[index], places)]
+                    + Self.places(
+                        in: object.members[index].value, like: roles[index].value,
+                        at: places[index])
+            }
+        case .array(let values):
+            return values.flatMap {
+                places(in: $0, like: shape?.elements, at: path.appending("*"))
+            }
+        case .null, .bool, .integer, .double, .digits, .string: return []
+        }
+    }
+
     /// Adds the members of a value, and returns the value without the elements of arrays and the
     /// values of dictionaries that added none.
     func excerpt(of json: JSON, like read: MemberShape?) -> JSON {

@@ -1,20 +1,34 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// A ``MemberShape`` that does not change, for a fast scan of JSON bytes.
 ///
 /// ``covers(_:)`` answers in one pass over the bytes, without allocating, whether all members of a
 /// value are known. That is so for nearly all values, and costs a small part of decoding them.
 package final class MemberTree: Sendable {
-    private struct Node {
-        /// The node's members are at these places of `members`, in order of their names' bytes,
-        /// which is the order in which the encoders here write them.
-        var members: Range<Int>
-        var elements: Int?
-        var values: Int?
+    fileprivate struct Node {
+        /// The node's members are neighbors, in order of their names' bytes, which is the order in
+        /// which the encoders here write them.
+        var firstMember = 0
+        var endOfMembers = 0
+        /// The nodes of an array's elements and of a dictionary's values, or `none`.
+        var elements = MemberTree.none
+        var values = MemberTree.none
     }
 
-    private struct Member {
-        let name: Range<Int>
+    fileprivate struct Member {
+        let name: Int
+        let nameCount: Int
         let node: Int
     }
+
+    /// No node. It covers values without members.
+    fileprivate static let none = -1
 
     private let nodes: [Node]
     private let members: [Member]
@@ -36,16 +50,18 @@ package final class MemberTree: Sendable {
 
         mutating func add(_ shape: MemberShape) -> Int {
             let index = nodes.count
-            nodes.append(Node(members: 0..<0))
+            nodes.append(Node())
             // Members of one node are neighbors, so the nodes below come first.
             let own = shape.members.sorted { $0.key < $1.key }.map { name, child in
                 let bytes = Array(name.string.utf8)
                 names += bytes
-                return Member(name: names.count - bytes.count..<names.count, node: add(child))
+                return Member(
+                    name: names.count - bytes.count, nameCount: bytes.count, node: add(child))
             }
-            nodes[index].elements = shape.elements.map { add($0) }
-            nodes[index].values = shape.values.map { add($0) }
-            nodes[index].members = members.count..<members.count + own.count
+            if let elements = shape.elements { nodes[index].elements = add(elements) }
+            if let values = shape.values { nodes[index].values = add(values) }
+            nodes[index].firstMember = members.count
+            nodes[index].endOfMembers = members.count + own.count
             members += own
             return index
         }
@@ -56,128 +72,141 @@ package final class MemberTree: Sendable {
     /// - Parameter bytes: one JSON value in UTF-8, which a decoder has accepted.
     /// - Returns: false also for bytes that are not such a value.
     func covers(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var scan = Scan(tree: self, bytes: bytes)
-        return scan.value(0)
+        nodes.withUnsafeBufferPointer { nodes in
+            members.withUnsafeBufferPointer { members in
+                names.withUnsafeBytes { names in
+                    var scan = Scan(nodes: nodes, members: members, names: names, bytes: bytes)
+                    return scan.value(0)
+                }
+            }
+        }
+    }
+}
+
+private struct Scan {
+    let nodes: UnsafeBufferPointer<MemberTree.Node>
+    let members: UnsafeBufferPointer<MemberTree.Member>
+    let names: UnsafeRawBufferPointer
+    let bytes: UnsafeRawBufferPointer
+    var offset = 0
+    var depth = 0
+
+    mutating func value(_ node: Int) -> Bool {
+        switch peek() {
+        case UInt8(ascii: "\""): return skipString()
+        case UInt8(ascii: "{"): return object(node)
+        case UInt8(ascii: "["): return array(node)
+        case nil: return false
+        default: return skipScalar()
+        }
     }
 
-    private struct Scan {
-        let tree: MemberTree
-        let bytes: UnsafeRawBufferPointer
-        var offset = 0
-        var depth = 0
-
-        /// Reads one value. A nil node is unknown: it covers values without members.
-        mutating func value(_ node: Int?) -> Bool {
-            guard let first = peek() else { return false }
-            switch first {
-            case UInt8(ascii: "{"): return nested { $0.object(node) }
-            case UInt8(ascii: "["): return nested { $0.array(node) }
-            case UInt8(ascii: "\""): return string() != nil
-            default: return scalar()
-            }
-        }
-
-        private mutating func nested(_ body: (inout Scan) -> Bool) -> Bool {
-            depth += 1
-            guard depth <= JSON.depthMax else { return false }
-            defer { depth -= 1 }
-            offset += 1
-            return body(&self)
-        }
-
-        private mutating func object(_ index: Int?) -> Bool {
-            let node = index.map { tree.nodes[$0] }
-            var next = node?.members.lowerBound ?? 0
-            if take(UInt8(ascii: "}")) { return true }
-            repeat {
-                guard peek() == UInt8(ascii: "\""), let name = string(), take(UInt8(ascii: ":"))
-                else { return false }
-                let child: Int?
-                if let node, let place = place(of: name, in: node.members, from: next) {
-                    next = place + 1
-                    child = tree.members[place].node
-                } else if let values = node?.values {
-                    child = values
-                } else {
-                    return false
-                }
-                guard value(child) else { return false }
-            } while take(UInt8(ascii: ","))
-            return take(UInt8(ascii: "}"))
-        }
-
-        private mutating func array(_ index: Int?) -> Bool {
-            let child = index.flatMap { tree.nodes[$0].elements }
-            if take(UInt8(ascii: "]")) { return true }
-            repeat { guard value(child) else { return false } } while take(UInt8(ascii: ","))
-            return take(UInt8(ascii: "]"))
-        }
-
-        /// Returns the place of a member. Names mostly come in order, so it looks from `start` on
-        /// first.
-        private func place(of name: Range<Int>, in members: Range<Int>, from start: Int) -> Int? {
-            for place in start..<members.upperBound where isName(place, name) { return place }
-            for place in members.lowerBound..<start where isName(place, name) { return place }
-            return nil
-        }
-
-        private func isName(_ place: Int, _ name: Range<Int>) -> Bool {
-            let known = tree.members[place].name
-            guard known.count == name.count else { return false }
-            for offset in 0..<name.count
-            where tree.names[known.lowerBound + offset] != bytes[name.lowerBound + offset] {
+    private mutating func object(_ index: Int) -> Bool {
+        guard enter() else { return false }
+        if take(UInt8(ascii: "}")) { return leave() }
+        let node = index == MemberTree.none ? MemberTree.Node() : nodes[index]
+        var next = node.firstMember
+        repeat {
+            guard peek() == UInt8(ascii: "\"") else { return false }
+            let name = offset + 1
+            guard skipString() else { return false }
+            let child: Int
+            if let place = place(of: name, offset - 1 - name, in: node, from: next) {
+                next = place + 1
+                child = members[place].node
+            } else if node.values != MemberTree.none {
+                child = node.values
+            } else {
                 return false
             }
-            return true
-        }
+            guard take(UInt8(ascii: ":")), value(child) else { return false }
+        } while take(UInt8(ascii: ","))
+        return take(UInt8(ascii: "}")) && leave()
+    }
 
-        /// Reads a string, and returns the place of its bytes between the quotes.
-        ///
-        /// A name with an escape equals no name of the tree, which has plain bytes. Then the value
-        /// is not covered, and slower code looks at it.
-        private mutating func string() -> Range<Int>? {
+    private mutating func array(_ index: Int) -> Bool {
+        guard enter() else { return false }
+        if take(UInt8(ascii: "]")) { return leave() }
+        let child = index == MemberTree.none ? index : nodes[index].elements
+        repeat { guard value(child) else { return false } } while take(UInt8(ascii: ","))
+        return take(UInt8(ascii: "]")) && leave()
+    }
+
+    private mutating func enter() -> Bool {
+        offset += 1
+        depth += 1
+        return depth <= JSON.depthMax
+    }
+
+    private mutating func leave() -> Bool {
+        depth -= 1
+        return true
+    }
+
+    /// Returns the place of a member. Names mostly come in order, so it looks from `start` on first.
+    ///
+    /// A name with an escape equals no name of the tree, which has plain bytes. Then the value is not
+    /// covered, and slower code looks at it.
+    private func place(
+        of name: Int, _ count: Int, in node: MemberTree.Node, from start: Int
+    ) -> Int? {
+        for place in start..<node.endOfMembers where isName(place, name, count) { return place }
+        for place in node.firstMember..<start where isName(place, name, count) { return place }
+        return nil
+    }
+
+    private func isName(_ place: Int, _ name: Int, _ count: Int) -> Bool {
+        let member = members[place]
+        guard member.nameCount == count, count > 0, let known = names.baseAddress,
+            let found = bytes.baseAddress
+        else { return member.nameCount == count }
+        return memcmp(known + member.name, found + name, count) == 0
+    }
+
+    /// Moves past the string that begins here.
+    private mutating func skipString() -> Bool {
+        guard let base = bytes.baseAddress else { return false }
+        offset += 1
+        while offset < bytes.count {
+            guard let quote = memchr(base + offset, 0x22, bytes.count - offset) else {
+                return false
+            }
+            let end = UnsafeRawPointer(quote) - base
+            // A quote is escaped by an odd number of backslashes before it.
+            var start = end
+            while start > offset, bytes[start - 1] == UInt8(ascii: "\\") { start -= 1 }
+            offset = end + 1
+            if (end - start) % 2 == 0 { return true }
+        }
+        return false
+    }
+
+    /// Moves past a number or a word.
+    private mutating func skipScalar() -> Bool {
+        let start = offset
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), 0x20, 0x0A, 0x0D, 0x09:
+                return offset > start
+            default: offset += 1
+            }
+        }
+        return offset > start
+    }
+
+    /// Returns the next byte after white space.
+    private mutating func peek() -> UInt8? {
+        while offset < bytes.count {
+            let byte = bytes[offset]
+            guard byte <= 0x20 else { return byte }
             offset += 1
-            let start = offset
-            while offset < bytes.count {
-                switch bytes[offset] {
-                case UInt8(ascii: "\""):
-                    offset += 1
-                    return start..<offset - 1
-                case UInt8(ascii: "\\"): offset += 2
-                default: offset += 1
-                }
-            }
-            return nil
         }
+        return nil
+    }
 
-        private mutating func scalar() -> Bool {
-            let start = offset
-            while offset < bytes.count {
-                switch bytes[offset] {
-                case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), 0x20, 0x0A, 0x0D,
-                    0x09:
-                    return offset > start
-                default: offset += 1
-                }
-            }
-            return offset > start
-        }
-
-        /// Returns the next byte after white space.
-        private mutating func peek() -> UInt8? {
-            while offset < bytes.count {
-                switch bytes[offset] {
-                case 0x20, 0x0A, 0x0D, 0x09: offset += 1
-                case let byte: return byte
-                }
-            }
-            return nil
-        }
-
-        private mutating func take(_ byte: UInt8) -> Bool {
-            guard peek() == byte else { return false }
-            offset += 1
-            return true
-        }
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard peek() == byte else { return false }
+        offset += 1
+        return true
     }
 }

@@ -5,8 +5,8 @@ public struct EventFormat: Hashable, Sendable, CustomStringConvertible {
     ///
     /// 128 to 255 belong to the app. It must never use the number of one codec for another.
     public let codec: UInt8
-    /// The version of the codec's bytes, from 1. The app increments it if older bytes must be read
-    /// in a different way.
+    /// The version of the codec's bytes, from 1. The app increments it if events get a new member, or
+    /// if older bytes must be read in a different way.
     public let version: UInt16
 
     public init(codec: UInt8, version: UInt16) {

@@ -40,7 +40,7 @@ public struct JSONBytes<Value: Codable & Sendable>: ByteCodec {
 }
 
 extension JSONBytes: MemberNaming {
-    package var naming: any MemberNames { members }
+    package var naming: (any MemberNames)? { members }
 }
 
 extension ByteCodec {

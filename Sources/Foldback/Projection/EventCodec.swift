@@ -81,6 +81,10 @@ package protocol MemberCodec<Event>: EventCodec {
     func membersLeft(in bytes: RawSpan, format: EventFormat, by event: Event) -> Set<ExactString>
 }
 
+extension JSONCodec: MemberNaming {
+    package var naming: (any MemberNames)? { members }
+}
+
 extension JSONCodec: MemberCodec {
     package var namesMembers: Bool { true }
 

@@ -24,8 +24,8 @@ public protocol EventFold: Sendable {
 
     /// The version of the projection's code. The default is 1.
     ///
-    /// Increment it when `apply` makes another state of the same events, or the state's shape
-    /// changes. States that another version stored are not used. ``Store/verify()`` finds a
+    /// Increment it when `apply` makes another state of the same events, or the state or a row gets a
+    /// new member or another shape. States that another version stored are not used. ``Store/verify()`` finds a
     /// forgotten increment.
     static var version: UInt32 { get }
 }

@@ -31,7 +31,7 @@ public struct JSONStateCodec<State: Codable>: StateCodec {
 }
 
 extension JSONStateCodec: MemberNaming {
-    package var naming: any MemberNames { MemberReader<State>() }
+    package var naming: (any MemberNames)? { MemberReader<State>() }
 }
 
 extension Projection {

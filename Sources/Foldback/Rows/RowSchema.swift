@@ -49,15 +49,36 @@ public struct RowSchema: Sendable {
         self.indexes = indexes
     }
 
-    /// The schema as text, to compare with the schema of the rows in a log.
-    package var summary: String {
+    /// The text of another schema, for which this one stands.
+    private var summaryOfOriginal: String?
+
+    /// Returns this schema as a test needs it that has two versions of an app in one program, where
+    /// their rows have different types: with the text of `other`, if only types differ.
+    package func standing(for other: RowSchema) -> RowSchema {
+        var schema = self
+        if shape == other.shape { schema.summaryOfOriginal = other.summary }
+        return schema
+    }
+
+    private var shape: [String] {
         spaces.map { space in
             switch space.kind {
-            case .table(let types, _, _): "table \(space.name) (\(types))"
-            case .index(let table, let isUnique, let types, _):
-                "\(isUnique ? "unique " : "")index \(space.name) on \(table) (\(types))"
+            case .table: "table \(space.name)"
+            case .index(let table, let isUnique, _, _): "index \(space.name) \(table) \(isUnique)"
             }
-        }.joined(separator: ", ")
+        }
+    }
+
+    /// The schema as text, to compare with the schema of the rows in a log.
+    package var summary: String {
+        summaryOfOriginal
+            ?? spaces.map { space in
+                switch space.kind {
+                case .table(let types, _): "table \(space.name) (\(types))"
+                case .index(let table, let isUnique, let types, _):
+                    "\(isUnique ? "unique " : "")index \(space.name) on \(table) (\(types))"
+                }
+            }.joined(separator: ", ")
     }
 
     /// Returns a table's row for its bytes; nil if it belongs to an index or cannot be read.
@@ -68,8 +89,8 @@ public struct RowSchema: Sendable {
     ) -> (table: String, key: Any, row: Any)? {
         let place = key.prefix(2).reduce(0) { $0 << 8 | Int($1) }
         guard key.count >= 2, place < spaces.count,
-            case .table(_, _, let shown) = spaces[place].kind,
-            let (key, row) = shown(Array(key.dropFirst(2)), row)
+            case .table(_, let codec) = spaces[place].kind,
+            let (key, row) = codec.shown(Array(key.dropFirst(2)), row)
         else { return nil }
         return (spaces[place].name, key, row)
     }
@@ -164,9 +185,18 @@ public struct RowSchema: Sendable {
     /// For each place, the reader of the table's rows if their bytes name members; else nil.
     package var memberNames: [(any MemberNames)?] {
         spaces.map { space in
-            guard case .table(_, let names, _) = space.kind else { return nil }
-            return names
+            if case .table(_, let codec) = space.kind { codec.names } else { nil }
         }
+    }
+
+    /// Decodes a row of a table, and encodes it again.
+    ///
+    /// - Throws: ``RowError``, also if the schema has no such table; errors of the codec.
+    package func rewritten(_ row: [UInt8], of table: String) throws -> [UInt8] {
+        guard let place = places[table], case .table(_, let codec) = spaces[place].kind else {
+            throw RowError.unknown(table)
+        }
+        return try codec.rewritten(row)
     }
 
     fileprivate var spaceCount: Int { spaces.count }

@@ -81,13 +81,15 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
             name: name, types: types,
             kind: .table(
                 types: "\(stableName(of: Key.self)) to \(stableName(of: Row.self))",
-                names: (codec as? any MemberNaming)?.naming
-            ) { key, bytes in
-                guard let key = try? Key(stored: key, after: 0),
-                    let row = try? decoded(bytes.span.bytes)
-                else { return nil }
-                return (key, row)
-            })
+                AnyTableCodec(
+                    names: (codec as? any MemberNaming)?.naming,
+                    shown: { key, bytes in
+                        guard let key = try? Key(stored: key, after: 0),
+                            let row = try? decoded(bytes.span.bytes)
+                        else { return nil }
+                        return (key, row)
+                    },
+                    rewritten: { try encoded(try decoded($0.span.bytes)) })))
     }
 
     func encoded(_ row: Row) throws -> [UInt8] {
@@ -144,17 +146,23 @@ public protocol RowSpace: Sendable {
 /// A table or an index without its types, as a ``RowSchema`` keeps it.
 public struct SpaceDefinition: Sendable {
     enum Kind: Sendable {
-        /// `names` reads the members of rows; nil if their bytes name none. `shown` decodes the bytes
-        /// of a key and a row; it returns nil if either cannot be read.
-        case table(
-            types: String, names: (any MemberNames)?,
-            shown: @Sendable ([UInt8], [UInt8]) -> (key: Any, row: Any)?)
+        case table(types: String, AnyTableCodec)
         case index(table: String, isUnique: Bool, types: String, any AnyIndexedRows)
     }
 
     let name: String
     let types: SpaceTypes
     let kind: Kind
+}
+
+/// A table's codec without the types of its keys and rows.
+struct AnyTableCodec: Sendable {
+    /// Reads the members of rows; nil if their bytes name none.
+    let names: (any MemberNames)?
+    /// Decodes the bytes of a key and a row; nil if either cannot be read.
+    let shown: @Sendable ([UInt8], [UInt8]) -> (key: Any, row: Any)?
+    /// Decodes a row, and encodes it again.
+    let rewritten: @Sendable ([UInt8]) throws -> [UInt8]
 }
 
 /// The types of a table or an index, to detect another table or index with the same name.
