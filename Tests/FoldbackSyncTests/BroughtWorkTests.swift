@@ -275,6 +275,21 @@ import Testing
         await next.close()
     }
 
+    @Test func `N6: F6: a rejected intent that a late event names is brought once`() async throws {
+        let (store, _) = try await worked(1)
+        try await store.record(.set("refused", 1))
+        try await store.reject(2, message: "no")
+        let id = IntentID(replica: store.status.replica, number: 2)
+        try await store.confirm(
+            [ConfirmedEvent(position: 1, event: .set("refused", 1), origin: id)], through: 9,
+            from: Self.lineage("first"))
+        let (next, brought) = try await continued(
+            store, from: Self.empty("second"), .pendingAndConfirmed)
+        #expect(brought.counts == [0, 1, 1, 1, 0])
+        #expect(next.rejections.count == 1 && next.view.cells == ["k1": 1])
+        await next.close()
+    }
+
     @Test(arguments: [false, true])
     func `N6: a rejection that was dismissed meanwhile is dismissed in the new log`(
         isInUse: Bool

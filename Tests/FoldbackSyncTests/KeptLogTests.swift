@@ -113,6 +113,11 @@ import Testing
         let kept = KeptLogs.path(of: store.status.replica, beside: store.status.path)
         try FileManager.default.moveItem(
             atPath: SuccessorLog.path(of: store.status.path), toPath: kept)
+        // An app that finds it at its start brings nothing twice.
+        let found = try await Self.open(URL(filePath: kept, directoryHint: .isDirectory))
+        _ = try await store.bring(.pending, from: found)
+        #expect(store.overlay.count == 1)
+        await found.close()
         _ = store.noteSuperseded(shared: 0)
         let next = try await store.continuedLog(
             from: Self.server("second"), policy: Self.policy, opening: Self.open)

@@ -1,6 +1,6 @@
 /// What a new log has of a superseded log's work, and what the present authority has of it (N6).
 struct KnownWork {
-    /// An intent of the new log that has ids of earlier logs in its once key.
+    /// An intent of the new log that is also one of the superseded log: its once key has the ids.
     struct Carrier {
         let number: IntentNumber
         let ids: [IntentID]
@@ -32,7 +32,12 @@ struct KnownWork {
             case .intent(let recorded):
                 let ids = recorded.once.map { CarriedName.ids(in: $0.string) } ?? []
                 let isKnown = ids.last.map(work.has) ?? false || !wanted.isDisjoint(with: ids)
-                if isKnown { found.append((recorded.number, ids)) }
+                if isKnown {
+                    found.append((recorded.number, ids))
+                } else if wanted.contains(recorded.id) {
+                    // The other log is a copy of this log's work: a log that was to continue it.
+                    found.append((recorded.number, [recorded.id]))
+                }
             case .acknowledged, .changed: break
             }
         }

@@ -13,7 +13,9 @@ public enum WorkToBring: Hashable, Sendable {
     /// Also this replica's intents that the lost authority had confirmed, and that the present
     /// authority lacks. They are sent again as new intents, so the present authority decides on them.
     ///
-    /// This needs an authority whose events name their intents (``ConfirmedEvent/origin``).
+    /// This needs an authority whose events name their intents (``ConfirmedEvent/origin``). An intent
+    /// that the authority has when a log is continued stays an intent of the kept log. If that
+    /// authority loses it later, only the kept log can bring it.
     case pendingAndConfirmed
 }
 

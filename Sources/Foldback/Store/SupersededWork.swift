@@ -84,9 +84,11 @@ package struct SupersededWork: Sendable {
     /// The ids of the unsettled intents.
     package var unsettledIDs: Set<IntentID> { Set(overlay.map(\.id)) }
 
-    /// The intents that a confirmed event names, in order of position.
+    /// The confirmed intents that a confirmed event names, in order of position.
     var confirmed: [CarriedName] {
-        namings.enumerated().filter { has($0.element.id) }
+        // An event that comes late can name an intent that stays rejected (F6).
+        namings.enumerated()
+            .filter { has($0.element.id) && confirmedNumbers.contains($0.element.id.number) }
             .sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }
             .map { name(of: $0.element.id) }
     }

@@ -26,7 +26,7 @@ final class FleetBook<P: Projection>: Sendable {
     private let rejectedBefore = Mutex<Set<IntentID>>([])
     /// The intents whose events an authority has lost.
     private let lost = Mutex<Set<IntentID>>([])
-    /// The intents that a user withdrew or abandoned, under the ids that users recorded.
+    /// The intents that need not come back if they are lost, under the ids that users recorded.
     private let givenUp = Mutex<Set<IntentID>>([])
 
     /// A replica id that no other log of the fleet has.
@@ -78,6 +78,10 @@ final class FleetBook<P: Projection>: Sendable {
         Set(lost.withLock { $0 }.map { original(of: $0) })
             .subtracting(givenUp.withLock { $0 })
     }
+
+    /// Notes that the present authority had these intents when their log was continued. They are
+    /// intents of the kept log, and the new log does not bring them if they are lost later.
+    func noteKept(_ ids: [IntentID]) { for id in ids { givesUp(id) } }
 
     /// Notes that a user takes an intent back.
     func givesUp(_ id: IntentID) {

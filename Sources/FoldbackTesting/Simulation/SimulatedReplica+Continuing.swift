@@ -152,7 +152,9 @@ private struct SimulatedPlace<P: Projection>: SuccessorPlace {
             for entry in try successor.entries(from: next, countMax: .max) {
                 next = LogSequence(entry.sequence.value + 1)
                 guard case .confirmed(let events, _) = entry.content else { continue }
-                places.formUnion(events.compactMap { $0.origin.map { "\($0)" } })
+                let origins = events.compactMap { $0.origin.map { "\($0)" } }
+                places.formUnion(origins)
+                fleet.book.noteKept(origins.compactMap { ids[$0] })
             }
         }
         for intent in old.overlay {
