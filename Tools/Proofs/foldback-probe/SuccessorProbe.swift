@@ -88,9 +88,8 @@ enum SuccessorProbe {
     ) async throws(SyncError) {
         let outbox = Outbox(store, to: authority, policy: .ordered)
         let run = Task { try await outbox.run() }
-        for await status in outbox.statuses {
-            if store.status.pendingCount == 0 || status.pause == .stopped { break }
-        }
+        // Before the run begins, the outbox says that it is stopped.
+        for await _ in outbox.statuses where store.status.pendingCount == 0 { break }
         run.cancel()
         _ = await run.result
         _ = try await Downlink(store, from: authority, policy: .ordered).fetch()
