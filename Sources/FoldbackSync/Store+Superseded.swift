@@ -10,8 +10,8 @@ import Foldback
 @nonexhaustive
 public enum Continuation<P: EventFold>: Sendable {
     /// The new log is in the place of the superseded log. This is its store. Start the outbox and
-    /// the downlink on it.
-    case continued(Store<P>)
+    /// the downlink on it, and tell the user what the authority lacks.
+    case continued(Store<P>, BroughtWork)
     /// The authority has everything that this log has from it, or none has superseded this log since
     /// its store was opened. Nothing was changed: go on with this store.
     case notSuperseded
@@ -27,7 +27,9 @@ extension Store {
     ///
     /// ```swift
     /// do { try await outbox.run() } catch .superseded {
-    ///     let result = try await store.continueOnNewLog(from: server, policy: .ordered) { url in
+    ///     let result = try await store.continueOnNewLog(
+    ///         from: server, policy: .ordered, bringing: .pending
+    ///     ) { url in
     ///         try await Store.open(
     ///             at: url, Feed.self, confirmedBy: .downlink, durability: .durable)
     ///     }
@@ -35,53 +37,115 @@ extension Store {
     /// ```
     ///
     /// The authority is another one, or has lost data (``SyncError/superseded(shared:)``). This
-    /// opens a new log beside this log, fetches the authority's events, and records the unsettled
-    /// intents of this log that no fetched event names. Each gets its old id as once key, in place
-    /// of its own key. Then it flushes the new log, closes this store, exchanges the names of the
-    /// two logs, and wipes the old log (BK7). If the fetched events are those that this log has,
-    /// the authority has lost nothing, and this log stays.
+    /// opens a new log beside this log, fetches the authority's events, and records there the work
+    /// of this log that the authority lacks. Each intent gets its old id as once key, in place of its
+    /// own key. Then it flushes the new log, closes this store, and exchanges the names of the two
+    /// logs. This log stays beside the new log as a kept log (``/Foldback/LogDirectory/keptLogs()``).
+    /// If the fetched events are those that this log has, the authority has lost nothing, and this
+    /// log stays in its place.
     ///
-    /// Nothing is lost or doubled if the process is killed or the power fails: this log is complete
-    /// until the new log has its place. Open the log at its path, as always, and call this again if
-    /// the authority still supersedes it. ``finishWipes(in:)`` removes what is left of the old log.
+    /// - Important: After a restored backup, the confirmed work of the user may be nowhere but in this
+    ///   log. So look at ``/Foldback/BroughtWork/lacking``, and ask the user. With `.pending`, a later
+    ///   ``bring(_:from:)`` brings the rest.
+    ///
+    /// Nothing is lost or doubled if the process is killed or the power fails: this log is complete,
+    /// in its place or as a kept log. Open the log at its path, as always, and call this again if the
+    /// authority still supersedes it.
     ///
     /// While this fetches, the old view can be read, and more intents can be recorded. No outbox can
-    /// run on this store meanwhile: wait for ``Outbox/run()`` to end before. Confirmed events and the
-    /// list of rejections are not moved: the new log has the authority's events. An intent that
-    /// continues has a new id, so ids that a projection derived from it change too.
+    /// run on this store meanwhile: wait for ``Outbox/run()`` to end before. Confirmed events are not
+    /// moved: the new log has the authority's events. An intent that continues has a new id, so ids
+    /// that a projection derived from it change too. Rejections that are not dismissed come along.
     ///
     /// - Parameters:
     ///   - authority: the authority that superseded this log.
     ///   - policy: the waits between attempts to fetch.
+    ///   - choice: what to record again: only what is pending, or also what the user did and the
+    ///     authority has lost. The authority decides on both.
     ///   - sources: the sources of time and randomness.
     ///   - open: opens a log, as the app opens this log. Called with the directory of the new log,
     ///     and at the end with this log's directory. A store in memory has no directory, so the
     ///     first store is the result.
-    /// - Returns: the store to continue with, or the reason why this log stays.
-    /// - Throws: `.alreadyRunning` if an outbox runs on this store. `.log(.kindDiffers)` for a log
-    ///   that acknowledgements confirm: its confirmed state is nowhere else, so only the app can
-    ///   decide what to do with it. `.log(.closed)` if this store is closed, for example because
-    ///   another call has continued already. `.log(.latched)`. Nothing was changed by these.
-    ///   `.refused` if an outbox sends from the new log already. `.log` with the errors of `open`,
-    ///   with `.locked` or `.storage`, and the errors of fetching: this log is complete at its path,
-    ///   but this store may be closed, so open it again.
+    /// - Returns: the store to continue with and what was brought, or the reason why this log stays.
+    /// - Throws: `.alreadyRunning` if an outbox runs on this store. `.originsUnknown` if no event says
+    ///   what `.pendingAndConfirmed` would bring. `.log(.tooManyKeptLogs)`: three are kept already.
+    ///   `.log(.kindDiffers)` for a log that acknowledgements confirm: its confirmed state is nowhere
+    ///   else, so only the app can decide what to do with it. `.log(.closed)` if this store is closed,
+    ///   for example because another call has continued already. `.log(.latched)`. Nothing was
+    ///   changed by these. `.refused` if an outbox sends from the new log already. `.log` with the
+    ///   errors of `open`, with `.locked` or `.storage`, and the errors of fetching: this log is
+    ///   complete at its path, but this store may be closed, so open it again.
+    /// - Complexity: reads this log once, and the new log twice.
     public func continueOnNewLog(
-        from authority: any Authority<P.Event>, policy: SyncPolicy,
+        from authority: any Authority<P.Event>, policy: SyncPolicy, bringing choice: WorkToBring,
         sources: SyncSources = .system,
         opening open: @escaping @Sendable (URL) async throws(LogError) -> Store<P>
     ) async throws(SyncError) -> Continuation<P> {
         let path = status.path
         let place: any SuccessorPlace<P> =
             isInMemory
-            ? SuccessorInMemory(path: path, open: open) : SuccessorFiles(path: path, open: open)
+            ? SuccessorInMemory(path: path, open: open)
+            : SuccessorFiles(path: path, replica: status.replica, open: open)
         return try await continueOnNewLog(
-            from: authority, policy: policy, sources: sources, in: place)
+            from: authority, policy: policy, bringing: choice, sources: sources, in: place)
+    }
+
+    /// Brings the work of a kept log to this log, which has continued it: what it lacks of it, and of
+    /// confirmed work what the authority lacks.
+    ///
+    /// ```swift
+    /// let kept = try await open(brought.keptLog)
+    /// try await store.bring(.pendingAndConfirmed, from: kept)
+    /// await kept.close()
+    /// ```
+    ///
+    /// It does what ``continueOnNewLog(from:policy:bringing:sources:opening:)`` does when it brings
+    /// work, for an app that first asks its user. The intents are pending on return, after those that
+    /// this log has, and an outbox that runs sends them. What the user has dismissed in the kept log
+    /// is dismissed here. It may be called again, also after it was cut off: nothing is doubled.
+    ///
+    /// Fetch before: the events in this log tell what the authority has. An event that arrives during
+    /// the call is not seen. This store may be in use. The kept log does not change.
+    ///
+    /// - Returns: what this call recorded, and what the authority lacks.
+    /// - Throws: `.originsUnknown`, `.alreadyRunning` if another call brings work to this store, and
+    ///   `.log(.kindDiffers)` if acknowledgements confirm one of the logs. Nothing was changed by
+    ///   these. Else as a command of the store: `.log`, and some of the work may be recorded.
+    /// - Complexity: reads both logs once. One write for each intent, many in one commit.
+    @discardableResult
+    public func bring(
+        _ choice: WorkToBring, from kept: Store<P>
+    ) async throws(SyncError) -> BroughtWork {
+        precondition(kept !== self, "a log does not bring its own work")
+        try await SyncError.converting { () throws(LogError) in
+            try requireContinuable()
+            try kept.requireContinuable()
+        }
+        let run = core.bringers.newRun()
+        defer { core.bringers.leave(run) }
+        guard case .entered = await core.bringers.enter(run) else { throw .alreadyRunning }
+        let work = try await kept.work(for: choice)
+        return try await bringSynced(choice, of: work, from: kept, isFilling: false)
+            .keeping(
+                kept.isInMemory
+                    ? nil : URL(filePath: kept.status.path, directoryHint: .isDirectory))
+    }
+
+    /// Reads the work of this superseded log.
+    ///
+    /// - Throws: `.originsUnknown` if it does not tell what to bring.
+    private func work(for choice: WorkToBring) async throws(SyncError) -> SupersededWork {
+        let work = try await SyncError.converting { () throws(LogError) in
+            try SupersededWork(of: self)
+        }
+        guard choice == .pending || work.hasOrigins else { throw .originsUnknown }
+        return work
     }
 
     /// The same in any place.
     package func continueOnNewLog(
-        from authority: any Authority<P.Event>, policy: SyncPolicy, sources: SyncSources,
-        in place: any SuccessorPlace<P>
+        from authority: any Authority<P.Event>, policy: SyncPolicy, bringing choice: WorkToBring,
+        sources: SyncSources, in place: any SuccessorPlace<P>
     ) async throws(SyncError) -> Continuation<P> {
         try await SyncError.converting { () throws(LogError) in try requireContinuable() }
         let senders = core.senders
@@ -94,7 +158,8 @@ extension Store {
             case .entered: break
             }
             do throws(SyncError) {
-                return .success(try await continued(from: authority, policy, sources, place))
+                return .success(
+                    try await continued(from: authority, policy, choice, sources, place))
             } catch {
                 return .failure(error)
             }
@@ -116,11 +181,12 @@ extension Store {
     }
 
     private func continued(
-        from authority: any Authority<P.Event>, _ policy: SyncPolicy, _ sources: SyncSources,
-        _ place: any SuccessorPlace<P>
+        from authority: any Authority<P.Event>, _ policy: SyncPolicy, _ choice: WorkToBring,
+        _ sources: SyncSources, _ place: any SuccessorPlace<P>
     ) async throws(SyncError) -> Continuation<P> {
         try await SyncError.converting { () throws(LogError) in try requireOpen() }
         guard superseded != nil else { return .notSuperseded }
+        let work = try await work(for: choice)
         var successor = try await SyncError.converting { () async throws(LogError) in
             try await place.openSuccessor()
         }
@@ -154,7 +220,7 @@ extension Store {
                 return true
             }
             if isSame { return .notSuperseded }
-            _ = try await successor.carrySynced(from: self)
+            _ = try await successor.bringSynced(choice, of: work, from: self, isFilling: true)
         } catch {
             await successor.close()
             if case .log(.cancelled) = error { return .stopped }
@@ -162,39 +228,50 @@ extension Store {
         }
         // From here on, this store is closed, so a canceled task must get the new store.
         let filled = successor
-        let result = await place.uncanceled { () async -> Result<Store<P>, SyncError> in
+        let result = await place.uncanceled { () async -> Result<Continuation<P>, SyncError> in
             do throws(SyncError) {
-                return .success(try await self.replaced(by: filled, in: place))
+                return .success(try await self.replaced(by: filled, choice, work, place))
             } catch {
                 return .failure(error)
             }
         }
-        return .continued(try result.get())
+        return try result.get()
     }
 
-    /// Closes this store, puts the filled new log in its place, and returns the store of that.
+    /// Closes this store, puts the filled new log in its place, and continues with the store of that.
     private func replaced(
-        by successor: Store<P>, in place: any SuccessorPlace<P>
-    ) async throws(SyncError) -> Store<P> {
+        by successor: Store<P>, _ choice: WorkToBring, _ work: SupersededWork,
+        _ place: any SuccessorPlace<P>
+    ) async throws(SyncError) -> Continuation<P> {
         do throws(SyncError) {
             await close()
-            // Intents that were recorded while the first ones were carried.
-            let carried = try await successor.carrySynced(from: self)  // mutant: late-intents
-            return try await SyncError.converting { () async throws(LogError) in
-                try await successor.flush()
-                return try await place.replace(status, by: successor, carried: carried)
+            // What was recorded or dismissed while the first part was brought.
+            let last = try await SyncError.converting { () throws(LogError) in
+                var last = work
+                try last.readOn(in: self)
+                return last
             }
+            let brought = try await successor.bringSynced(  // mutant: late-intents
+                choice, of: last, from: self, isFilling: true)
+            let next = try await SyncError.converting { () async throws(LogError) in
+                try await successor.flush()
+                return try await place.replace(
+                    status, by: successor, carried: last.unsettledIDs)
+            }
+            return .continued(next, brought.keeping(place.keptLog))
         } catch {
             await successor.close()
             throw error
         }
     }
 
-    /// Carries the unsettled intents of a superseded log, as ``carry(from:)`` does.
-    private func carrySynced(from old: Store<P>) async throws(SyncError) -> Set<IntentID> {
-        do throws(CommandError) { return try await carry(from: old) } catch {
-            throw SyncError(error)
-        }
+    /// The same as ``bring(_:of:from:isFilling:)``.
+    private func bringSynced(
+        _ choice: WorkToBring, of work: SupersededWork, from old: Store<P>, isFilling: Bool
+    ) async throws(SyncError) -> BroughtWork {
+        do throws(CommandError) {
+            return try await bring(choice, of: work, from: old, isFilling: isFilling)
+        } catch { throw SyncError(error) }
     }
 
     private func fetchAll(

@@ -11,14 +11,19 @@ import Foldback
 package protocol SuccessorPlace<P>: Sendable {
     associatedtype P: EventFold
 
+    /// The directory that the superseded log gets; nil if it is in memory.
+    var keptLog: URL? { get }
+
     /// Opens the successor, with what an interrupted call left in it.
+    ///
+    /// - Throws: `.tooManyKeptLogs` if the superseded log could not be kept.
     func openSuccessor() async throws(LogError) -> Store<P>
 
     /// Removes the successor, whose store is closed.
     func wipeSuccessor() async throws(LogError)
 
-    /// Puts the successor in the place of the superseded log, whose store is closed, wipes that log,
-    /// and returns the store to continue with.
+    /// Puts the successor in the place of the superseded log, whose store is closed, keeps that log
+    /// beside it, and returns the store to continue with.
     ///
     /// - Parameters:
     ///   - old: the status of the superseded log when its store was closed.
@@ -42,10 +47,19 @@ extension SuccessorPlace {
 struct SuccessorFiles<P: EventFold>: SuccessorPlace {
     /// The path of the superseded log.
     let path: String
+    /// Its replica id.
+    let replica: ReplicaID
     let open: @Sendable (URL) async throws(LogError) -> Store<P>
 
+    var keptLog: URL? {
+        URL(
+            filePath: KeptLogs.path(of: replica, beside: path), directoryHint: .isDirectory)
+    }
+
     func openSuccessor() async throws(LogError) -> Store<P> {
-        try await open(URL(filePath: SuccessorLog.path(of: path), directoryHint: .isDirectory))
+        try await SuccessorLog.prepare(path: path, replica: replica)
+        return try await open(
+            URL(filePath: SuccessorLog.path(of: path), directoryHint: .isDirectory))
     }
 
     func wipeSuccessor() async throws(LogError) { try await SuccessorLog.wipe(of: path) }
@@ -54,12 +68,7 @@ struct SuccessorFiles<P: EventFold>: SuccessorPlace {
         _ old: StoreStatus, by successor: Store<P>, carried: Set<IntentID>
     ) async throws(LogError) -> Store<P> {
         await successor.close()
-        do throws(LogError) {
-            try await SuccessorLog.replace(old, carried: carried)
-        } catch {
-            // The new log has its place, and finishWipes removes what is left of the old log.
-            guard case .unfinishedWipes = error else { throw error }
-        }
+        try await SuccessorLog.replace(old, carried: carried)
         return try await open(URL(filePath: path, directoryHint: .isDirectory))
     }
 }
@@ -68,6 +77,8 @@ struct SuccessorFiles<P: EventFold>: SuccessorPlace {
 struct SuccessorInMemory<P: EventFold>: SuccessorPlace {
     let path: String
     let open: @Sendable (URL) async throws(LogError) -> Store<P>
+
+    var keptLog: URL? { nil }
 
     func openSuccessor() async throws(LogError) -> Store<P> {
         try await open(URL(filePath: SuccessorLog.path(of: path), directoryHint: .isDirectory))

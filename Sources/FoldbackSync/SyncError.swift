@@ -25,7 +25,8 @@ import Foldback
 @nonexhaustive
 public enum SyncError: Error, Sendable {
     /// Another run of the same kind goes on for this store, and was not canceled: an outbox's
-    /// ``Outbox/run()``, or a downlink's ``Downlink/follow()``. This call did nothing.
+    /// ``Outbox/run()``, a downlink's ``Downlink/follow()``, or `bring` of ``/Foldback/Store``. This
+    /// call did nothing.
     case alreadyRunning
     /// The authority is not the authority that this log has answers from, or it has lost data.
     ///
@@ -33,6 +34,9 @@ public enum SyncError: Error, Sendable {
     /// another lineage. This log keeps what it has, and takes no more answers from that authority.
     /// To continue with it, call `continueOnNewLog` of ``/Foldback/Store``.
     case superseded(shared: Position)
+    /// No confirmed event of the superseded log names an intent, so nothing shows which confirmed
+    /// intents the present authority lacks. Nothing was changed. Bring ``/Foldback/WorkToBring/pending``.
+    case originsUnknown
     /// The log cannot be read or written.
     case log(LogError)
     /// The log refused to record something, and stays usable. `continueOnNewLog` of
@@ -69,6 +73,11 @@ extension SyncError: CustomStringConvertible {
             Explanation(
                 "another run for this store goes on", "cancel it first, or start no second run")
         case .superseded(let shared): CommandError.superseded(shared: shared).explanation
+        case .originsUnknown:
+            Explanation(
+                "the events of the server do not say which changes they come from, so what the new "
+                    + "server lacks is unknown; nothing was changed",
+                "continue with the pending changes alone", code: " (bringing: .pending)")
         case .log(let error): error.explanation
         case .refused(let error): error.explanation
         }

@@ -80,6 +80,9 @@ package enum Limits {
     /// Rows of superseded checkpoints that one transaction removes.
     package static let checkpointDropCountMax = 64
 
+    /// Superseded logs that are kept beside the log that continued them (N6).
+    package static let keptLogsMax = 3
+
     /// The time between two notes that a projection was opened: one day.
     package static let registrationMillisecondsMin: Int64 = 86_400_000
 

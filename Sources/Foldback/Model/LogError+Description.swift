@@ -70,6 +70,12 @@ extension LogError: CustomStringConvertible {
             Explanation(
                 "\(wipes.count) wiped \(wipes.count == 1 ? "log is" : "logs are") not removed yet: "
                     + wipes.map { "\($0.path): \($0.error)" }.joined(separator: "; "))
+        case .tooManyKeptLogs(let paths):
+            Explanation(
+                "\(paths.count) superseded \(paths.count == 1 ? "log is" : "logs are") kept already: "
+                    + "\(paths.joined(separator: ", ")); nothing was changed",
+                "wipe one of them",
+                code: " (Store.wipe(at:discardingPending: true); its pending intents were copied)")
         case .noCheckpoint(let reason): Explanation("no checkpoint was written: \(reason)")
         case .closed(let path):
             Explanation("the store of the log at \(path) is closed", "open it again")

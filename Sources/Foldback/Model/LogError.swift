@@ -57,6 +57,13 @@ public enum LogError: Error, Sendable {
     /// ``Store/finishWipes(in:)`` tries again (BK7).
     case unfinishedWipes([UnfinishedWipe])
 
+    // MARK: Continuing
+
+    /// The log cannot continue on a new log, because these superseded logs are kept beside it already
+    /// (N6). Nothing was changed. Remove one with ``Store/wipe(at:discardingPending:)``, and discard
+    /// its pending intents, because the log has copies of them.
+    case tooManyKeptLogs(paths: [String])
+
     // MARK: Checkpoints
 
     /// No checkpoint was written, for the given reason. Opening folds from the checkpoint before,

@@ -92,7 +92,8 @@ extension Fold: AnyFold {
     package mutating func restore(_ section: ProjectionSection) throws {
         guard let codec = P.stateCodec else { throw UnreadableState(reason: "it has no codec") }
         let left = try excerpt.membersLeft(in: section.sample, of: section.state)
-        guard left.isEmpty else { throw PartlyReadState(members: left.sorted()) }  // mutant: state-part
+        guard left.isEmpty  // mutant: state-part
+        else { throw PartlyReadState(members: left.sorted()) }
         self = Fold(
             confirmed: try codec.decode(section.state.span.bytes), faults: section.faults,
             inPlaceOf: memberName, excerpt: excerpt)

@@ -9,6 +9,9 @@ import FoldbackLMDB
 extension Store {
     /// Removes a closed log with everything in it, for example after its user signed out (BK7).
     ///
+    /// The superseded logs that it has continued are removed too (``LogDirectory/keptLogs()``). Their
+    /// pending intents do not count, because the log has copies of them.
+    ///
     /// ```swift
     /// await store.close()
     /// try await Store<Feed>.wipe(at: directory)
@@ -17,8 +20,8 @@ extension Store {
     /// The directory first gets a name of the form `.wiped-…` beside it. Then its files are removed.
     /// If the process is killed or the power fails, the log is complete, or no opening finds it; call
     /// this again, or ``finishWipes(in:)`` when the app starts.
-    /// If nothing is at `directory`, an earlier call may have been cut off, and this finishes all
-    /// wipes beside it.
+    /// The log itself is the last to go. If nothing is at `directory`, an earlier call may have been
+    /// cut off, and this removes kept logs. In both cases, it finishes the wipes beside it.
     ///
     /// On return, the name is gone, and the file system has the log's blocks back. It may still have
     /// their bytes, and so may flash memory, snapshots and backups of the device.
@@ -31,11 +34,12 @@ extension Store {
     ///     tell because it is damaged or of a newer format. Accepted intents do not count: the
     ///     server has them.
     /// - Throws: `.pendingIntents`, `.damaged`, `.newerFormat`, unless `discardingPending` is set.
-    ///   `.locked` while a store has the log open, or a reader in this process. `.notALog` if the
-    ///   directory also has files of others, or another program's data. `.unsafeFile` if the
-    ///   directory or a file in it is a link, has several names, or belongs to another user.
-    ///   `.storage`. Nothing was changed by any of these. `.unfinishedWipes` if the log is gone from
-    ///   `directory`, but is not removed, or not completely.
+    ///   `.locked` while a store has the log or a kept log open, or a reader in this process.
+    ///   `.notALog` if a directory also has files of others, or another program's data. `.unsafeFile`
+    ///   if a directory or a file in it is a link, has several names, or belongs to another user.
+    ///   `.storage`. The log was not changed by any of these; after `.storage`, kept logs may be
+    ///   gone. `.unfinishedWipes` if the log is gone from `directory`, but is not removed, or not
+    ///   completely.
     /// - Complexity: reads the newest checkpoint and the entries after it.
     public static func wipe(
         at directory: URL, discardingPending: Bool = false
@@ -50,7 +54,8 @@ extension Store {
     /// starts.
     ///
     /// It removes directories of ``wipe(at:discardingPending:)`` that have only a log's files, and
-    /// touches nothing else. It follows no link. If `root` does not exist, it does nothing.
+    /// touches nothing else, no kept log either. It follows no link. If `root` does not exist, it does
+    /// nothing.
     ///
     /// May be called from any task. Runs on its own thread. Suspends the caller.
     ///
@@ -73,13 +78,25 @@ extension Store {
 /// ```
 package enum Wiping {
     static func wipe(_ path: String, discardingPending: Bool) throws(LogError) {
-        guard let held = try hold(path) else {
-            return try finishWipes(in: Platform.parent(of: path))
+        let log = try hold(path)
+        var kept: [HeldDirectory] = []
+        for path in try KeptLogs.all(beside: path) {  // mutant: wipe-kept
+            if let log = try hold(path) { kept.append(log) }
         }
-        try requireNothingPending(in: held, discardingPending: discardingPending)
-        // A log that was to continue this log has copies of its intents.
-        try SuccessorLog.remove(of: path)
-        if let left = try discard(held) { throw .unfinishedWipes([left]) }
+        if let log {
+            try requireNothingPending(in: log, discardingPending: discardingPending)
+            // A log that was to continue this log has copies of its intents.
+            try SuccessorLog.remove(of: path)
+        }
+        // The log comes last, so that a call that is cut off can be repeated.
+        var left: [UnfinishedWipe] = []
+        for log in kept + [log].compactMap({ $0 }) {
+            if let unfinished = try discard(log) { left.append(unfinished) }
+        }
+        if !left.isEmpty { throw .unfinishedWipes(left) }
+        left = try finishedWipes(in: Platform.parent(of: path))
+        // With the log gone, these are what an earlier call left of it. Else they may be of others.
+        if log == nil, !left.isEmpty { throw .unfinishedWipes(left) }
     }
 
     /// Gives a log the name of a wiped log, and removes it. Returns what is left.
@@ -132,6 +149,19 @@ package enum Wiping {
 
     /// Returns the state of a log that this process holds; nil if the log has no commit.
     static func state(of held: HeldDirectory) throws(LogError) -> LogState? {
+        try reading(held) { log throws(LogError) in
+            try LogFold.folded(log, codec: RawCodec()).fold.state
+        }
+    }
+
+    /// Returns the replica id of a log that this process holds; nil if the log has no commit.
+    static func replica(of held: HeldDirectory) throws(LogError) -> ReplicaID? {
+        try reading(held) { log in log.header.replicas.current }
+    }
+
+    private static func reading<R>(
+        _ held: HeldDirectory, _ body: (LMDBLog) throws(LogError) -> R
+    ) throws(LogError) -> R? {
         let environment = try LMDBLog.translating(held.path) { () throws(LMDBError) in
             try held.openReadOnly()
         }
@@ -141,7 +171,7 @@ package enum Wiping {
         do throws(LogError) { log = try LMDBLog.reading(environment) } catch .missing {
             return nil
         }
-        return try LogFold.folded(log, codec: RawCodec()).fold.state
+        return try body(log)
     }
 
     /// Removes the files of a directory that is at `path` now, and returns what is left.
@@ -155,6 +185,12 @@ package enum Wiping {
     }
 
     static func finishWipes(in root: String) throws(LogError) {
+        let left = try finishedWipes(in: root)
+        if !left.isEmpty { throw .unfinishedWipes(left) }
+    }
+
+    /// Completes the wipes in a directory, and returns what is left.
+    private static func finishedWipes(in root: String) throws(LogError) -> [UnfinishedWipe] {
         let names = try LMDBLog.translating(root) { () throws(LMDBError) in
             try WipedName.all(in: root)
         }
@@ -167,6 +203,6 @@ package enum Wiping {
                 left.append(UnfinishedWipe(path: path, error: error))
             }
         }
-        if !left.isEmpty { throw .unfinishedWipes(left) }
+        return left
     }
 }

@@ -61,6 +61,22 @@ extension Fleet {
             }
             shared.notes.countSettled(server.books.decidedCount)
         }
+        if shared.brings == .pendingAndConfirmed { checkLostEvents() }
+    }
+
+    /// What an authority lost is there again, or an authority has rejected it since (N6).
+    private func checkLostEvents() {
+        var decided = servers.flatMap(\.books.events).compactMap(\.origin)
+        decided += shared.book.ids.filter { id in
+            shared.book.isRejectedBefore(id)
+                || servers.contains {
+                    if case .rejected = $0.books.verdict(on: id) { true } else { false }
+                }
+        }
+        let originals = Set(decided.map { shared.book.original(of: $0) })
+        for id in shared.book.wantedBack where !originals.contains(id) {
+            broke("lost", "The authority has lost intent \(id), and no replica sent it again (N6).")
+        }
     }
 
     private func check(
@@ -97,13 +113,14 @@ extension Fleet {
             case .rejected where intent.state == .withdrawn && shared.book.isAbandoned(intent.id):
                 .withdrawn
             case .rejected: .rejected
-            case .later, nil: .withdrawn
+            case .later, nil:
+                shared.book.isRejectedBefore(intent.id) ? .rejected : .withdrawn
             }
         guard intent.state != expected else { return }
         let verdict =
             switch expected {
             case .confirmed: "the authority has accepted it"
-            case .rejected: "the authority has rejected it"
+            case .rejected: "an authority has rejected it"
             case .withdrawn, .pending, .accepted: "the authority never decided on it"
             }
         broke(

@@ -13,6 +13,8 @@ struct Fleet<P: Projection>: Sendable {
         let time: VirtualTime
         let notes: FleetNotes
         let book: FleetBook<P>
+        /// What replicas bring to a new log.
+        let brings: WorkToBring
     }
 
     /// The quiet time before everything heals. The last intents can be sent meanwhile.
@@ -34,7 +36,7 @@ struct Fleet<P: Projection>: Sendable {
         let time = VirtualTime(seed: script.seed, order: script.order, jobsMax: 300_000)
         let shared = Shared(
             kind: script.kind, time: time, notes: FleetNotes(time, isTracing: isTracing),
-            book: FleetBook())
+            book: FleetBook(), brings: script.seed % 2 == 0 ? .pending : .pendingAndConfirmed)
         self.shared = shared
         let serverCount = script.kind == .downlink ? 1 : script.members.count
         let servers = (0..<serverCount).map { _ in
@@ -182,7 +184,9 @@ struct Fleet<P: Projection>: Sendable {
             guard shared.kind == .downlink else { break }
             notes.fired(.authorityLoss)
             notes.trace("the authority", "\(step.act)")
-            server(of: step.member).lose(keeping: count, as: shared.book.freshLineage())
+            let server = server(of: step.member)
+            shared.book.noteLost(server.books.events.dropFirst(count).compactMap(\.origin))
+            server.lose(keeping: count, as: shared.book.freshLineage())
         case .outage(let duration):
             notes.trace("the authority", "\(step.act)")
             server(of: step.member).fail(for: duration)

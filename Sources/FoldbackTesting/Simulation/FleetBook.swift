@@ -22,6 +22,12 @@ final class FleetBook<P: Projection>: Sendable {
     private let origins = Mutex<[IntentID: IntentID]>([:])
     /// The intents of superseded logs.
     private let left = Mutex<Set<IntentID>>([])
+    /// The intents whose rejections came from superseded logs.
+    private let rejectedBefore = Mutex<Set<IntentID>>([])
+    /// The intents whose events an authority has lost.
+    private let lost = Mutex<Set<IntentID>>([])
+    /// The intents that need not come back if they are lost, under the ids that users recorded.
+    private let givenUp = Mutex<Set<IntentID>>([])
 
     /// A replica id that no other log of the fleet has.
     func freshReplica(after name: String) -> ReplicaID {
@@ -57,6 +63,31 @@ final class FleetBook<P: Projection>: Sendable {
 
     /// Notes that a superseded log had these intents.
     func noteLeft(_ ids: [IntentID]) { left.withLock { $0.formUnion(ids) } }
+
+    /// Notes that an intent came with its rejection, so no authority decides on it again.
+    func noteRejectedBefore(_ id: IntentID) { rejectedBefore.withLock { _ = $0.insert(id) } }
+
+    func isRejectedBefore(_ id: IntentID) -> Bool { rejectedBefore.withLock { $0.contains(id) } }
+
+    /// Notes that the authority has lost the events of these intents.
+    func noteLost(_ ids: [IntentID]) { lost.withLock { $0.formUnion(ids) } }
+
+    /// Returns the lost intents that the authority must have again at the end, under the ids that
+    /// users recorded.
+    var wantedBack: Set<IntentID> {
+        Set(lost.withLock { $0 }.map { original(of: $0) })
+            .subtracting(givenUp.withLock { $0 })
+    }
+
+    /// Notes that the present authority had these intents when their log was continued. They are
+    /// intents of the kept log, and the new log does not bring them if they are lost later.
+    func noteKept(_ ids: [IntentID]) { for id in ids { givesUp(id) } }
+
+    /// Notes that a user takes an intent back.
+    func givesUp(_ id: IntentID) {
+        let original = original(of: id)
+        givenUp.withLock { _ = $0.insert(original) }
+    }
 
     /// Returns the intents of all logs of a replica.
     func ids(of replica: String) -> [IntentID] {
@@ -110,7 +141,10 @@ final class FleetBook<P: Projection>: Sendable {
     /// Whether a user ever abandoned the intent.
     func isAbandoned(_ id: IntentID) -> Bool { intents.withLock { $0[id]?.isAbandoned ?? false } }
 
-    func abandons(_ id: IntentID) { intents.withLock { $0[id]?.isAbandoned = true } }
+    func abandons(_ id: IntentID) {
+        intents.withLock { $0[id]?.isAbandoned = true }
+        givesUp(id)
+    }
 
     /// Notes that a request with an intent begins.
     /// - Returns: what is wrong with the request; nil if nothing is.

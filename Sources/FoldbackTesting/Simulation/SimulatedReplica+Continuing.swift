@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackSync
+import Foundation
 
 /// Continuing on a new log, as an app does (N6).
 extension SimulatedReplica {
@@ -34,15 +35,20 @@ extension SimulatedReplica {
             await task.value
         }
         let place = SimulatedPlace(replica: self, link: link)
+        var choice = fleet.brings
         while runs(link) {
             do throws(SyncError) {
                 let result = try await process.store.continueOnNewLog(
-                    from: link, policy: policy, sources: fleet.time.sources, in: place)
+                    from: link, policy: policy, bringing: choice, sources: fleet.time.sources,
+                    in: place)
                 switch result {
                 case .continued, .stopped: return
                 case .notSuperseded: return goOn(link)
                 case .failed: break
                 }
+            } catch .originsUnknown {
+                choice = .pending  // nothing was confirmed
+                continue
             } catch .superseded {}  // by yet another authority
             // The user signs in, or the authority works again.
             await fleet.time.sources.sleep(.seconds(1))
@@ -68,6 +74,8 @@ private struct SimulatedPlace<P: Projection>: SuccessorPlace {
     let link: SimulatedLink<P>
 
     private var fleet: Fleet<P>.Shared { replica.fleet }
+
+    var keptLog: URL? { nil }
 
     func openSuccessor() throws(LogError) -> Store<P> {
         try requireRunning()
@@ -118,23 +126,35 @@ private struct SimulatedPlace<P: Projection>: SuccessorPlace {
     ) throws(LogError) {
         let name = replica.name
         var places: Set<String> = []
-        for intent in successor.overlay {
+        let ids = Dictionary(
+            uniqueKeysWithValues: fleet.book.ids(of: name).map { ("\($0)", $0) })
+        var number: IntentNumber = 1
+        while number < successor.status.nextIntent {
+            let intent = try successor.intent(number)
+            number = IntentNumber(number.value + 1)
+            guard intent.state == .pending || intent.state == .rejected else { continue }
             // The key has all ids that the intent had. The last one is that in the old log.
             guard let key = intent.once?.split(separator: "\n").last,
-                let before = old.overlay.first(where: { "\($0.id)" == key })
+                let before = ids[String(key)]
             else {
                 fleet.notes.broke("made up", "\(name) continues an intent that it does not have.")
                 continue
             }
-            places.insert("\(before.id)")
-            fleet.book.note(intent.id, continuing: before.id)
+            if intent.state == .rejected {
+                fleet.book.noteRejectedBefore(intent.id)
+            } else if !places.insert("\(before)").inserted {
+                fleet.notes.broke("doubled", "\(name) continues intent \(before) twice.")
+            }
+            fleet.book.note(intent.id, continuing: before)
         }
         var next: LogSequence = 1
         while next <= successor.status.sequence {
             for entry in try successor.entries(from: next, countMax: .max) {
                 next = LogSequence(entry.sequence.value + 1)
                 guard case .confirmed(let events, _) = entry.content else { continue }
-                places.formUnion(events.compactMap { $0.origin.map { "\($0)" } })
+                let origins = events.compactMap { $0.origin.map { "\($0)" } }
+                places.formUnion(origins)
+                fleet.book.noteKept(origins.compactMap { ids[$0] })
             }
         }
         for intent in old.overlay {

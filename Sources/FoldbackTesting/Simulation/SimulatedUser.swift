@@ -32,12 +32,19 @@ struct SimulatedUser<P: Projection>: Sendable {
         let numbers = command.target == .pending ? store.snapshot.pending : store.rejections
         guard !numbers.isEmpty else { return }
         let number = numbers[place % numbers.count]
+        noteEndOfRejection(number, command)
         switch command {
         case .withdraw: await withdraw(number)
         case .abandon: await abandon(number)
         case .dismiss: await dismiss(number)
         case .retry: try await retry(number)
         }
+    }
+
+    /// Notes that a user has seen a rejection, so that the intent is over.
+    private func noteEndOfRejection(_ number: IntentNumber, _ command: IntentCommand) {
+        guard command.target != .pending, let id = try? store.intent(number).id else { return }
+        fleet.book.givesUp(id)
     }
 
     private func retry(_ number: IntentNumber) async throws {
@@ -60,6 +67,7 @@ struct SimulatedUser<P: Projection>: Sendable {
         let numbers = store.rejections
         guard !numbers.isEmpty else { return }
         let number = numbers[place % numbers.count]
+        noteEndOfRejection(number, .retry)
         do throws(CommandError) {
             let receipt = try await store.retry(number, with: event, force: true)
             try note(receipt, event, .accept)
@@ -73,6 +81,7 @@ struct SimulatedUser<P: Projection>: Sendable {
         let hasLeft = fleet.book.hasLeft(id)
         do throws(CommandError) {
             try await store.withdraw(number)
+            fleet.book.givesUp(id)
             fleet.notes.trace(name, "withdraws \(id)")
             guard hasLeft else { return }
             fleet.notes.broke(

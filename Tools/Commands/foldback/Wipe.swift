@@ -10,6 +10,7 @@ struct Wipe: AsyncParsableCommand {
         discussion: """
             The command refuses while the log has pending intents, or cannot be read, unless you \
             discard them. It first renames the directory to .wiped-..., so nothing opens half a log. \
+            It also removes the logs that LOG has continued: LOG.kept-.... \
             If nothing is at LOG, it says so, and removes what earlier wipes left beside it.
 
             Example: foldback wipe a.log

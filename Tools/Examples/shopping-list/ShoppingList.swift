@@ -40,6 +40,8 @@ final class Account {
     let user: String
     private let directory: URL
     private let server: ShopClient
+    /// Asks the user whether to send this many changes again.
+    private let wantsBack: @MainActor (Int) async -> Bool
     private(set) var store: Store<ShoppingList>
     private var outbox: Outbox<ShoppingList>
     private var downlink: Downlink<ShoppingList>
@@ -47,10 +49,14 @@ final class Account {
     /// The last change of the connection.
     private var connection = LinkChange.wentOnline
 
-    init(_ user: String, at directory: URL, server: ShopClient) async throws(LogError) {
+    init(
+        _ user: String, at directory: URL, server: ShopClient,
+        wantsBack: @escaping @MainActor (Int) async -> Bool
+    ) async throws(LogError) {
         self.user = user
         self.directory = directory
         self.server = server
+        self.wantsBack = wantsBack
         store = try await Self.open(directory)
         outbox = Outbox(store, to: server, policy: .ordered)
         downlink = Downlink(store, from: server, policy: .ordered)
@@ -83,20 +89,33 @@ final class Account {
         }
     }
 
-    /// Moves the pending intents to a new log in the same place: the server lost its data, or is
-    /// another one.
+    /// Continues on a new log in the same place: the server lost its data, or is another one.
     private func continueWithOtherServer() async throws {
         let result = try await store.continueOnNewLog(
-            from: server, policy: .ordered, opening: Self.open)
+            from: server, policy: .ordered, bringing: .pending, opening: Self.open)
         switch result {
-        case .continued(let next):
+        case .continued(let next, let brought):
             store = next
             outbox = Outbox(next, to: server, policy: .ordered)
             downlink = Downlink(next, from: server, policy: .ordered)
             tell(connection)
+            try await ask(about: brought)
         // The server cannot be asked now, or it is the old server again.
         default: try await Task.sleep(for: .seconds(5))
         }
+    }
+
+    /// Tells the user what the server lacks, and sends it again if the user wants that.
+    private func ask(about brought: BroughtWork) async throws {
+        guard let directory = brought.keptLog else { return }
+        if brought.lacking > 0, await wantsBack(brought.lacking) {
+            let kept = try await Self.open(directory)
+            try await store.bring(.pendingAndConfirmed, from: kept)
+            await kept.close()
+        }
+        guard brought.unknown == 0 else { return }
+        // The user has decided, and everything else is in the new log.
+        try await Store<ShoppingList>.wipe(at: directory, discardingPending: true)
     }
 
     /// Tells the outbox and the downlink of a change of the connection.
@@ -235,7 +254,11 @@ struct App {
         try await Store<ShoppingList>.finishWipes(in: root)
         let server = ShopServer()
         let account = try await Account(
-            "mia", at: root.appending(path: "account-1"), server: ShopClient(server: server))
+            "mia", at: root.appending(path: "account-1"), server: ShopClient(server: server)
+        ) { count in
+            say("the server lacks", "\(count) of your changes, sending them again")
+            return true
+        }
         account.start()
 
         account.tell(.wentOffline)

@@ -81,13 +81,26 @@ let sendingMutants: [Mutant] = [
         at: "lineage", .value("false")),
     Mutant(
         "intents that another authority has continue too", rule: "N6", law: .p15,
-        at: "carried-known", .value("names")),
+        at: "carried-known", .value("work.unsettled")),
+    Mutant(
+        "a confirmed intent that the new log has settled is brought again", rule: "N6",
+        test: "N6: bringing confirmed work again doubles nothing, also what is settled",
+        at: "settled-carrier",
+        .replace("places[$0]", with: "places[$0]?.filter { !carriers[$0].state.isSettled }")),
+    Mutant(
+        "a brought rejection is sent", rule: "N6",
+        test: "N6: a listed rejection comes along in one commit, and is never sent",
+        at: "brought-rejection", .returns("result")),
+    Mutant(
+        "a wipe leaves kept logs", rule: "N6",
+        test: "BK7: wiping a log removes its kept logs, and pending intents in them do not stop it",
+        at: "wipe-kept", .skip()),
     Mutant(
         "an authority that has lost data without a new lineage is not noticed", rule: "N6",
         probe: .lowHead, at: "low-head", .fails()),
     Mutant(
         "intents of the last moment do not continue", rule: "N6", probe: .lateIntents,
-        at: "late-intents", .value("Set(overlay.map(\\.id))")),
+        at: "late-intents", .replace("last", with: "work")),
     Mutant(
         "an intent is sent as this code encodes it", rule: "A1", probe: .sentBytes,
         at: "sent-bytes",

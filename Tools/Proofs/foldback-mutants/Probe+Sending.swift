@@ -49,8 +49,8 @@ extension Probe {
         }
         async let count = recordUntilClosed(store)
         let result = try await store.continueOnNewLog(
-            from: authority, policy: .ordered, opening: Self.openDownlinkLog)
-        guard case .continued(let next) = result else { return true }
+            from: authority, policy: .ordered, bringing: .pending, opening: Self.openDownlinkLog)
+        guard case .continued(let next, _) = result else { return true }
         let isLost = try await next.status.pendingCount < count
         await next.close()
         return isLost

@@ -9,14 +9,22 @@ import Foundation
 /// - The log is the old log or the new log. It is the new log if the user heard so.
 /// - Every promised intent is in the log or at the authority, and none is at both or twice.
 /// - The view has their effects, and nothing of the lost authority.
-/// - `verify` finds nothing, and only the log is left.
+/// - A rejection that the user has not dismissed is listed, and is not pending.
+/// - `verify` finds nothing. Only the log and the old log are left, and the old log has everything.
+/// - Bringing the old log's work again records nothing.
 /// - A new intent is there after another opening.
 struct ContinuationCheck: Sendable {
     /// The keys that the old log's intents set, in order. The second authority has the first intent.
+    /// The lost authority had confirmed the second intent.
     static let keys = ["a", "b", "c", "d"]
+    /// The intent that the lost authority rejected.
+    static let rejected = 4
+    /// The entries of the old log: an event of others, the intents, a confirmation, a rejection.
+    private static let entryCount = keys.count + 3
 
     /// The intents that must be there.
     private let promised: Int
+    private let isRejectionPromised: Bool
     private let isContinued: Bool
 
     /// - Parameters:
@@ -24,12 +32,17 @@ struct ContinuationCheck: Sendable {
     ///   - answered: the answers that the user has: one for each entry of the old log, and one when
     ///     the log has continued.
     init(promised: Int, answered: Int) {
-        self.promised = max(0, promised - 1)
-        isContinued = answered > Self.keys.count + 1
+        self.promised = min(max(0, promised - 1), Self.keys.count)
+        isRejectionPromised = promised >= Self.entryCount
+        isContinued = answered > Self.entryCount
     }
 
     func check(_ log: URL) async throws {
-        let store = try await continued(try await Self.open(log))
+        let opened = try await Self.open(log)
+        let lineage = opened.syncPoint.lineage
+        let store = try await continued(opened)
+        // A log without the lost authority's events is not superseded, and gets the others.
+        let keptCount = store === opened && lineage == nil ? 0 : 1
         do {
             try await check(store)
             try await store.record(.set("after the cut", true))
@@ -42,10 +55,11 @@ struct ContinuationCheck: Sendable {
         let folder = log.deletingLastPathComponent()
         try await Store<Documents>.finishWipes(in: folder)
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        guard left == [log.lastPathComponent] else {
-            throw Finding.wrong("these are left: \(left.sorted())")
-        }
+        let kept = try await LogDirectory(at: log).keptLogs()
+        guard Set(left) == Set(([log] + kept).map(\.lastPathComponent)), kept.count == keptCount
+        else { throw Finding.wrong("these are left: \(left.sorted())") }
         let again = try await Self.open(log)
+        for old in kept { try await check(old, broughtTo: again) }
         let last = again.status.sequence
         await again.close()
         guard last == sequence else {
@@ -72,17 +86,47 @@ struct ContinuationCheck: Sendable {
         } catch {
             guard case .superseded = error else { throw error }
         }
-        let result = try await store.continueOnNewLog(
-            from: authority, policy: .ordered, opening: Self.open)
-        guard case .continued(let next) = result else {
+        let result = try await bringing { choice throws(SyncError) in
+            try await store.continueOnNewLog(
+                from: authority, policy: .ordered, bringing: choice, opening: Self.open)
+        }
+        guard case .continued(let next, _) = result else {
             throw Finding.unusable("continuing ended with \(result)")
         }
         return next
     }
 
+    /// Brings pending work alone if the cut was before the confirmation.
+    private func bringing<R>(
+        _ body: (WorkToBring) async throws(SyncError) -> R
+    ) async throws(SyncError) -> R {
+        do throws(SyncError) { return try await body(.pendingAndConfirmed) } catch {
+            guard case .originsUnknown = error else { throw error }
+            return try await body(.pending)
+        }
+    }
+
+    /// Checks that the old log is whole, and brings its work again.
+    private func check(_ kept: URL, broughtTo store: Store<Documents>) async throws {
+        let old = try await Self.open(kept)
+        guard old.status.nextIntent.value > promised, try await old.verify().isSound else {
+            throw Finding.wrong("the old log ends at \(old.status.sequence)")
+        }
+        let sequence = store.status.sequence
+        _ = try await bringing { choice throws(SyncError) in
+            try await store.bring(choice, from: old)
+        }
+        await old.close()
+        guard store.status.sequence == sequence else {
+            throw Finding.wrong("bringing again records: \(store.overlay.map(\.once))")
+        }
+    }
+
     private func check(_ store: Store<Documents>) async throws {
         // An intent that was carried has its old id as once key.
-        let ids = store.overlay.map { $0.once ?? "\($0.id)" }
+        let rejected = try store.rejections.map { try store.intent($0) }
+        let ids =
+            store.overlay.map { $0.once ?? "\($0.id)" } + rejected.map { $0.once ?? "\($0.id)" }
         let numbers = ids.compactMap { $0.split(separator: ".").last }.compactMap { Int($0) }
         guard Set(numbers).count == numbers.count, !numbers.contains(1) else {
             throw Finding.wrong("intents are doubled: \(ids)")
@@ -91,7 +135,12 @@ struct ContinuationCheck: Sendable {
         guard (0..<promised).allSatisfy({ found.contains($0 + 1) }) else {
             throw Finding.lost(promised: promised, found: found.count)
         }
-        var members: [String] = Self.keys.indices.filter { found.contains($0 + 1) }
+        let isListed = rejected.contains { $0.once?.hasSuffix(".\(Self.rejected)") == true }
+        guard rejected.count == (isListed ? 1 : 0), isListed || !isRejectionPromised else {
+            throw Finding.wrong("the rejections are \(rejected.map(\.once))")
+        }
+        var members: [String] = Self.keys.indices
+            .filter { found.contains($0 + 1) && !(isListed && $0 + 1 == Self.rejected) }
             .map { Self.keys[$0] }
         members.append("theirs")
         let shown = store.view.json.objectValue?.members.map(\.name.string) ?? []

@@ -122,13 +122,16 @@ extension Scenario {
     private static let importing = Scenario(
         name: "import", kind: .acknowledgement, sessions: [Session(program: .importer)], weight: 6)
 
-    /// The lost authority's event has a higher position than the second authority has.
+    /// The lost authority's events have higher positions than the second authority has. It had
+    /// confirmed the second intent, which the second authority lacks.
     private static let continuing = Scenario(
         name: "continuing", kind: .downlink,
         sessions: [
             session { script in
                 script.confirm("lost", at: 5)
                 for key in ContinuationCheck.keys { script.record(key) }
+                script.confirm(2, setting: ContinuationCheck.keys[1], at: 7)
+                script.reject(ContinuationCheck.rejected)
             },
             Session(program: .successor),
         ], weight: 6)

@@ -44,6 +44,15 @@ struct Script {
         )
     }
 
+    /// Confirms an intent of this replica, "me", at a position, with the event that it sets a key.
+    mutating func confirm(_ intent: Int, setting key: String, at position: Int) {
+        let event = #"{"op":"set","key":"\#(key)","value":"\#(position)"}"#
+        let origin = #"{"replica":"me","intent":\#(intent)}"#
+        say(
+            #"{"do":"confirm","events":[{"position":\#(position),"event":\#(event),"origin":\#(origin)}],"through":\#(position)}"#
+        )
+    }
+
     private mutating func say(_ line: String) { lines.append(line) }
 
     /// Records intents and answers them, in an acknowledgement log: most are accepted, some are

@@ -10,6 +10,9 @@ struct Main {
             let rest = arguments.dropFirst(2)
             guard arguments.first != "peak" else { return try PeakProbe.run(arguments.dropFirst()) }
             if arguments.first == "successor", let log = arguments.dropFirst().first {
+                if let story = arguments.dropFirst(2).first {
+                    return try await SuccessorProbe.run(URL(filePath: log), losing: story)
+                }
                 return try await SuccessorProbe.run(URL(filePath: log))
             }
             if arguments.first == "poison" {

@@ -18,8 +18,9 @@ import Testing
                     caviar: rejected, caviar is sold out
                     olives: confirmed
                     the server lost its data, the screen has: milk, olives, tea
-                    the server has: tea
-                    the screen has: tea
+                    the server lacks: 2 of your changes, sending them again
+                    the server has: milk, olives, tea
+                    the screen has: milk, olives, tea
                     sign out: The log at DIRECTORY/account-1 has 1 pending intent; nothing was changed.
                     left: 0 logs
 

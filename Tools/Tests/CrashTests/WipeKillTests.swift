@@ -111,6 +111,36 @@ import Testing
         #expect(kills < Self.callCountMax)
     }
 
+    /// A log that has continued two logs, which have pending intents.
+    @Test(
+        .enabled(
+            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        arguments: ["flock", "rename", "fsync", "unlinkat", "rmdir"])
+    func `N6, BK7: a wipe with kept logs that is killed is completed by the next`(
+        call: String
+    ) async throws {
+        var kills = 0
+        for nth in Self.places(of: call) {
+            let directory = DiskDirectory()
+            for digit in ["1", "2"] {
+                let name = "log.kept-\(String(repeating: digit, count: 16))"
+                try await makeLog(directory.url.appending(path: name, directoryHint: .isDirectory))
+            }
+            try await makeLog(directory.log)
+            let status = try wipe(directory.log, killedAt: call, nth)
+            let left = try names(in: directory.url)
+            // While a kept log is there, so is the log, and the app sees that the wipe was cut off.
+            let isThere = left.contains(directory.log.lastPathComponent)
+            #expect(isThere || left.allSatisfy { $0.hasPrefix(".wiped-") }, "\(call) \(nth)")
+            try await Store<Documents>.wipe(at: directory.log, discardingPending: true)
+            #expect(try names(in: directory.url) == [], "\(call) \(nth)")
+            guard status != 0 else { break }
+            kills += 1
+        }
+        print("wiping with kept logs: killed at \(kills) calls of \(call)")
+        #expect(kills > 0 && kills < Self.callCountMax)
+    }
+
     private func wipe(_ log: URL) throws -> ProcessEnd {
         try run([
             executable("foldback"), "wipe", log.path, "--discard-pending",

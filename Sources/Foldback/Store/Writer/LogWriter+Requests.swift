@@ -17,6 +17,8 @@ extension LogWriter {
                 return .success(.done)
             case .command(let command, let isForced):
                 return .success(try carryOut(command, isForced: isForced, in: &working))
+            case .recordRejected(let proposal, let rejection):
+                return .success(try record(proposal, rejectedBy: rejection, in: &working))
             case .answer(let command, let lineage):
                 return outcome(of: command, from: lineage, in: &working)
             case .answers(let commands, let lineage):
@@ -34,6 +36,16 @@ extension LogWriter {
             working.noteRefusal(error)
             return .failure(error)
         }
+    }
+
+    /// Records an intent and its rejection, unless an intent with its once key is in the overlay.
+    private func record(
+        _ proposal: Proposal, rejectedBy rejection: Rejection, in working: inout WorkingLog
+    ) throws(CommandError) -> RequestResult {
+        let result = try carryOut(.record(proposal), isForced: true, in: &working)
+        guard case .recorded(let id, _) = result else { return result }
+        return try carryOut(  // mutant: brought-rejection
+            .reject(id.number, rejection), isForced: true, in: &working)
     }
 
     /// Carries out one answer of the authority with this lineage.

@@ -6,6 +6,9 @@ package final class Request: Sendable {
     package enum Work: Sendable {
         /// Carries out a command. `isForced`: an intent is recorded even if `apply` throws (F9).
         case command(Command, isForced: Bool)
+        /// Records an intent that was rejected in the log that this log continues, and its rejection
+        /// (N6). Both are in one transaction, so nothing sees the intent pending.
+        case recordRejected(Proposal, Rejection)
         /// Carries out an answer or batch of the authority with this lineage; nil if it named none.
         /// Nothing is recorded if the log knows another lineage.
         case answer(Command, from: Lineage?)
@@ -30,6 +33,7 @@ package final class Request: Sendable {
         var weight: Int {
             switch self {
             case .answers(let commands, _): max(commands.count, 1)
+            case .recordRejected: 2
             case .command, .answer, .noteLineage, .noteLostData, .sync, .recordAttempts,
                 .writeCheckpointRow, .removeCheckpointRows:
                 1
@@ -40,8 +44,8 @@ package final class Request: Sendable {
             switch self {
             case .sync: .always
             case .recordAttempts(_, let flushes): flushes ? .ifRelaxed : .never
-            case .command, .answer, .answers, .noteLineage, .noteLostData, .writeCheckpointRow,
-                .removeCheckpointRows:
+            case .command, .recordRejected, .answer, .answers, .noteLineage, .noteLostData,
+                .writeCheckpointRow, .removeCheckpointRows:
                 .never
             }
         }

@@ -17,6 +17,8 @@ package final class StoreCore: Sendable {
     package let runner: CommandRunner
     /// Lets one downlink at a time follow the authority.
     package let followers = RunGate()
+    /// Lets one call at a time bring the work of a superseded log, so that nothing is doubled (N6).
+    package let bringers = RunGate()
     /// Lets one outbox at a time send (S4).
     package let senders = RunGate()
     /// Tells the outbox that runs that an intent is released from quarantine; nil if none runs.

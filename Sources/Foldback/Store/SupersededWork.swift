@@ -1,0 +1,265 @@
+/// What the user of this replica did in a superseded log, as far as a new log needs it (N6).
+///
+/// It has names and no events: an event is read when it is recorded again. So its size grows with
+/// the intents that events name.
+package struct SupersededWork: Sendable {
+    /// An event that names an intent of this replica.
+    private struct Naming {
+        let position: Position
+        let id: IntentID
+    }
+
+    /// The replica ids that the log has had.
+    private let replicas: ReplicaTable
+    /// The entry up to which the log was read.
+    package private(set) var sequence: LogSequence = 0
+    /// The first intent of each replica id, in order. A copied log goes on under another id (L11).
+    private var firsts: [(number: IntentNumber, replica: ReplicaID)] = []
+    private var nextNumber: IntentNumber = 1
+    private var namings: [Naming] = []
+    private var named: Set<IntentID> = []
+    private var confirmedNumbers: Set<IntentNumber> = []
+    private var dismissedNumbers: Set<IntentNumber> = []
+    /// The earlier ids of intents that this log continued itself.
+    private var earlier: [IntentNumber: [IntentID]] = [:]
+    private var overlay: [RecordedIntent] = []
+    private var rejections: [(number: IntentNumber, sequence: LogSequence)] = []
+    /// Whether any confirmed event names an intent.
+    package private(set) var hasOrigins = false
+
+    /// Reads the log of an open store.
+    ///
+    /// - Complexity: reads the log once, without decoding events.
+    package init<P: EventFold>(of old: Store<P>) throws(LogError) {
+        replicas = old.core.storage.header.replicas
+        try readOn(in: old)
+    }
+
+    /// Reads what was appended since, also if the store is closed now.
+    package mutating func readOn<P: EventFold>(in old: Store<P>) throws(LogError) {
+        let published = old.core.published
+        if published.sequence > sequence {
+            let start = sequence.next
+            try old.readingLog { log throws(LogError) in
+                try log.scanEntries(from: start, upTo: published.sequence) { take($0) }
+            }
+            sequence = published.sequence
+        }
+        overlay = published.overlay.values.map(\.recorded)
+        rejections = published.rejections.keys.compactMap { number in
+            published.rejections[number].map { (number, $0) }
+        }
+    }
+
+    private mutating func take(_ entry: Entry) {
+        switch entry {
+        case .intent(let recorded):
+            if firsts.last?.replica != recorded.id.replica {
+                firsts.append((recorded.number, recorded.id.replica))
+            }
+            nextNumber = recorded.number.next
+            let ids = CarriedName.earlierIDs(of: recorded)
+            if !ids.isEmpty { earlier[recorded.number] = ids }
+            if let old = recorded.retries { dismissedNumbers.insert(old) }
+        case .acknowledged(let answer):
+            if answer.settles { confirmedNumbers.insert(answer.number) }
+        case .changed(let number, .dismissed): dismissedNumbers.insert(number)
+        case .changed(_, .rejected), .changed(_, .withdrawn), .changed(_, .abandoned): break
+        case .confirmed(let batch):
+            confirmedNumbers.formUnion(batch.settled)
+            for event in batch.events {
+                guard let id = event.origin else { continue }
+                hasOrigins = true
+                guard replicas.has(id.replica), named.insert(id).inserted else { continue }
+                namings.append(Naming(position: event.position, id: id))
+            }
+        }
+    }
+
+    // MARK: Its intents
+
+    /// The unsettled intents, in their order.
+    var unsettled: [CarriedName] { overlay.map { name(of: $0.id) } }
+
+    /// The ids of the unsettled intents.
+    package var unsettledIDs: Set<IntentID> { Set(overlay.map(\.id)) }
+
+    /// The confirmed intents that a confirmed event names, in order of position.
+    var confirmed: [CarriedName] {
+        // An event that comes late can name an intent that stays rejected (F6).
+        namings.enumerated()
+            .filter { has($0.element.id) && confirmedNumbers.contains($0.element.id.number) }
+            .sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }
+            .map { name(of: $0.element.id) }
+    }
+
+    /// The intents whose rejections are listed, ascending.
+    var rejected: [CarriedName] {
+        rejections.compactMap { rejection in
+            id(of: rejection.number).map { name(of: $0) }
+        }
+    }
+
+    /// The number of intents that count as confirmed, and that no event names.
+    var unnamedCount: Int {
+        confirmedNumbers.count { number in id(of: number).map { !named.contains($0) } ?? true }
+    }
+
+    /// Returns whether the intent is one of this log.
+    func has(_ id: IntentID) -> Bool { self.id(of: id.number) == id }
+
+    /// Returns whether the user has dismissed the intent's rejection, or has retried the intent, and
+    /// the intent is still rejected.
+    func isDismissed(_ id: IntentID) -> Bool {
+        has(id) && dismissedNumbers.contains(id.number) && !confirmedNumbers.contains(id.number)
+            && !overlay.contains { $0.id == id }
+    }
+
+    private func id(of number: IntentNumber) -> IntentID? {
+        guard 1 <= number, number < nextNumber else { return nil }
+        return firsts.last { $0.number <= number }.map {
+            IntentID(replica: $0.replica, number: number)
+        }
+    }
+
+    private func name(of id: IntentID) -> CarriedName {
+        CarriedName(id, earlier: earlier[id.number] ?? [])
+    }
+
+    // MARK: Recording it again
+
+    /// Returns the work that records intents of this log again, in this order: rejected intents,
+    /// confirmed intents, unsettled intents.
+    func requests<P: EventFold>(
+        of old: Store<P>, rejected: [CarriedName], confirmed: [CarriedName],
+        unsettled: [CarriedName]
+    ) throws(LogError) -> [(work: Request.Work, bytes: Int)] {
+        var works: [(work: Request.Work, bytes: Int)] = []
+        let codec = old.core.codec
+        func add(_ name: CarriedName, _ intent: RecordedIntent, _ rejection: Rejection?) {
+            let proposal = Proposal(
+                payload: intent.payload, isConfirmOnly: intent.isConfirmOnly, once: name.once,
+                info: intent.info)
+            let bytes = intent.payload.bytes.count
+            if let rejection {
+                works.append(
+                    (.recordRejected(proposal, rejection), bytes + rejection.message.utf8.count))
+            } else {
+                works.append((.command(.record(proposal), isForced: true), bytes))
+            }
+        }
+        if !rejected.isEmpty || !confirmed.isEmpty {
+            let answers = Dictionary(
+                uniqueKeysWithValues: rejections.map { ($0.number, $0.sequence) })
+            try old.readingLog { log throws(LogError) in
+                for name in rejected {
+                    guard let sequence = answers[name.id.number] else {
+                        preconditionFailure("the rejection of \(name.id) is not listed")
+                    }
+                    add(
+                        name, try log.settledIntent(name.id.number, codec: codec).recorded,
+                        try log.rejection(of: name.id.number, at: sequence))
+                }
+                for name in confirmed {
+                    add(name, try log.settledIntent(name.id.number, codec: codec).recorded, nil)
+                }
+            }
+        }
+        let intents = Dictionary(uniqueKeysWithValues: overlay.map { ($0.id, $0) })
+        for name in unsettled {
+            guard let intent = intents[name.id] else {
+                preconditionFailure("\(name.id) is not in the overlay")
+            }
+            add(name, intent, nil)
+        }
+        return works
+    }
+}
+
+/// An intent of a superseded log, with all ids under which an authority may have it.
+struct CarriedName {
+    /// Its id in the superseded log.
+    let id: IntentID
+    /// The ids in the logs that this log continued, if there were any, and then its own id.
+    let ids: [IntentID]
+
+    init(_ id: IntentID, earlier: [IntentID]) {
+        self.id = id
+        ids = earlier + [id]
+    }
+
+    /// The ids, one on each line. With the next authority, they show that it has the intent.
+    var once: ExactString {
+        var texts = ids.map(\.description)[...]
+        while texts.joined(separator: "\n").utf8.count > Limits.keyBytesMax { texts.removeFirst() }
+        return ExactString(texts.joined(separator: "\n"))
+    }
+
+    /// Returns the ids that an intent had in earlier logs.
+    static func earlierIDs(of intent: RecordedIntent) -> [IntentID] {
+        // A retry is a new intent: an authority that has the rejected one does not have it.
+        guard intent.retries == nil else { return [] }
+        return intent.once.map { ids(in: $0.string) } ?? []
+    }
+
+    /// Returns the ids in the once key of an intent that was brought before; none in any other key.
+    static func ids(in key: String) -> [IntentID] {
+        let texts = key.split(separator: "\n")
+        let ids = texts.compactMap { text -> IntentID? in
+            guard let dot = text.lastIndex(of: "."),
+                let number = UInt64(text[text.index(after: dot)...]),
+                let replica = ReplicaID(String(text[..<dot]))
+            else { return nil }
+            return IntentID(replica: replica, number: IntentNumber(number))
+        }
+        return ids.count == texts.count ? ids : []
+    }
+}
+
+extension LogStorage {
+    /// Calls `body` with each entry in order. Decodes no event.
+    func scanEntries(
+        from start: LogSequence, upTo end: LogSequence, _ body: (Entry) -> Void
+    ) throws(LogError) {
+        var next = start
+        while next <= end {
+            let records = try decodedRecords(
+                from: next, countMax: Limits.readCountMax, codec: RawCodec())
+            guard let last = records.last else { throw missing(next) }
+            for record in records where record.stamp.sequence <= end { body(record.entry) }
+            next = last.stamp.sequence.next
+        }
+    }
+
+    fileprivate func rejection(
+        of number: IntentNumber, at sequence: LogSequence
+    ) throws(LogError) -> Rejection {
+        let record = try decodedRecords(from: sequence, countMax: 1, codec: RawCodec()).first
+        guard let record, case .changed(number, .rejected(let rejection)) = record.entry else {
+            throw .damaged(
+                path: path, sequence: sequence,
+                reason: "the entry should be the rejection of intent \(number)")
+        }
+        return rejection
+    }
+}
+
+extension Store {
+    /// Calls `body` with this log for reading, also if the store is closed.
+    ///
+    /// - Throws: `.closed` if another log is in its place; the errors of opening and of `body`.
+    fileprivate func readingLog(
+        _ body: (any LogStorage) throws(LogError) -> Void
+    ) throws(LogError) {
+        let storage = core.storage
+        do throws(LogError) { try storage.requireUsable() } catch {
+            guard case .closed = error else { throw error }
+            if let rows = memoryRows { return try body(MemoryLog(rows)) }
+            let log = try LMDBLog.openReadOnly(storage.path)
+            defer { log.close() }
+            guard log.header.replicas == storage.header.replicas else { throw error }
+            return try body(log)
+        }
+        try body(storage)
+    }
+}
