@@ -110,6 +110,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FoldbackTestingTests", dependencies: ["FoldbackTesting", "TestSupport"],
+            exclude: ["Samples"],
             swiftSettings: strict),
         .testTarget(
             name: "ScenarioTests",

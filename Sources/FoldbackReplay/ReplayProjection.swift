@@ -95,6 +95,9 @@
         func end(of history: RecordedHistory<[UInt8]>) throws -> SeenState
         /// Checks a whole log, with the projection's states and rows.
         func verification(_ log: LogReader) throws -> Verification
+        /// Returns in words how the rows that the app has stored at the log's end differ from the
+        /// fold; none if they do not, or if the app stores no rows.
+        func rowsDiffering(in log: LogReader) throws -> [String]
         func branched(_ log: LogReader, _ edits: [RawEdit]) throws -> SeenBranch
         /// Returns nil if the whole log does not fail.
         func minimized(

@@ -69,6 +69,21 @@
             return try verification(of: verified)
         }
 
+        func rowsDiffering(in log: LogReader) throws -> [String] {
+            guard verified is any StoredProjection.Type else { return [] }
+            let verification = try verification(log)
+            var lines = verification.findings.compactMap { finding -> String? in
+                guard case .rows(verified.name) = finding.place else { return nil }
+                return "the app's stored rows differ from this: \(finding.what)"
+            }
+            if verification.notCompared.contains(verified.name) {
+                lines.append(
+                    "the app's stored rows may differ from this: the code that made them reads "
+                        + "other events, or other members of them, than this tool")
+            }
+            return lines
+        }
+
         var checkNames: [String] { checks.keys.sorted() }
 
         func end(of history: RecordedHistory<[UInt8]>) throws -> SeenState {

@@ -185,6 +185,64 @@ import Testing
         }
     }
 
+    // MARK: Bytes
+
+    private static func fixture(_ name: String) -> URL {
+        URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "Fixtures/\(name).lmdb")
+    }
+
+    /// A value and rows that the first version folded without a member, as the code that had this
+    /// format first wrote them.
+    @Test func `a log with notes of this format opens`() async throws {
+        try FileManager.default.createDirectory(
+            at: directory.log, withIntermediateDirectories: true)
+        let file = directory.log.appending(path: "data.mdb")
+        try FileManager.default.copyItem(at: Self.fixture("format-1-downlink-members"), to: file)
+        let old = try await Store.open(
+            at: directory.log, Tasks<First>.self,
+            also: [AdditionalProjection(TaskRows<First>.self)], confirmedBy: .downlink,
+            durability: .relaxed, checkpoints: .manual,
+            onCatchUp: { Issue.record("rows were folded again up to \($0.sequence)") })
+        #expect(old.replayStart.checkpoint == 1 && old.status.partlyReadCount == 1)
+        #expect(old.view.task?.task.text == "tea")
+        await old.close()
+        let new = try await Store.open(
+            at: directory.log, Tasks<Second>.self,
+            also: [AdditionalProjection(TaskRows<Second>.self)], confirmedBy: .downlink,
+            durability: .relaxed, checkpoints: .manual)
+        #expect(new.view.task?.task.text == "tea p1" && new.status.partlyReadCount == 0)
+        await new.close()
+    }
+
+    /// Code from before E11 reads manifests of format 1 and 2, and headers of rows of format 1 and 2.
+    /// It refuses these bytes with `.newerFormat` before it reads more of them.
+    @Test func `E11: bytes that older code would misread begin with a newer format`() throws {
+        let manifest = CheckpointManifest(
+            sequence: 7, format: .json,
+            sections: [.init(.log, of: [1]), .init(.partlyRead, of: [2])], firstUnread: 5)
+        #expect(manifest.encoded().first == 3)
+        #expect(try CheckpointManifest(decoding: manifest.encoded(), at: 7) == manifest)
+        let header = StoredRowsHeader(
+            number: 1, identity: TaskRows<First>.identity, schema: "s", format: .json, sequence: 7)
+        #expect(header.encoded.first == 3)
+
+        let note = PartlyReadEvents.Note(
+            format: EventFormat(codec: 1, version: 2),
+            part: UnreadPart(isNewer: true, members: ["/a/b", "/c"]), sample: [0x7B, 0x7D],
+            first: 5, count: 300)
+        let bytes = "010200010204" + "2f612f62" + "022f63" + "05" + "ac02" + "027b7d"
+        #expect(RowNote.event(note).encoded.hexadecimal == "0100" + bytes)
+        #expect(RowNote.row([0x7B, 0x7D], place: 2).encoded.hexadecimal == "010102007b7d")
+        var notes = PartlyReadEvents()
+        notes.append(note)
+        #expect(notes.encoded().hexadecimal == "0101" + bytes)
+        let read = try PartlyReadEvents(decoding: notes.encoded(), at: 7)
+        #expect(read == notes && read.notes.map(\.sample) == [[0x7B, 0x7D]])
+        #expect(throws: FormatError.self) { try PartlyReadEvents(decoding: [1, 0], at: 7) }
+        #expect(throws: FormatError.self) { try PartlyReadEvents(decoding: notes.encoded(), at: 4) }
+    }
+
     @Test func `a fresh log of one version has no notes`() async throws {
         try await run(Tasks<Second>.self) { store async throws in
             for title in ["a", "b"] { _ = try await store.record(.created(title, priority: 2)) }

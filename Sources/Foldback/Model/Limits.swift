@@ -86,6 +86,9 @@ package enum Limits {
     /// The time between two notes that a projection was opened: one day.
     package static let registrationMillisecondsMin: Int64 = 86_400_000
 
+    /// Groups of faults that a summary has.
+    package static let faultGroupsMax = 1_000
+
     /// Sets of members of one type for which it is kept what the type does not read.
     package static let memberSetsMax = 1_024
 

@@ -6,10 +6,14 @@ package struct LogFacts: Sendable {
     package fileprivate(set) var lineage: Lineage?
     /// The finding that the authority has lost events; nil if it was not made.
     package fileprivate(set) var lostData: LostData?
+    /// The faults that a person has seen; nil if none were marked.
+    package fileprivate(set) var seenFaults: SeenFaults?
 
     package init(
-        attempts: Attempts = Attempts(), lineage: Lineage? = nil, lostData: LostData? = nil
+        attempts: Attempts = Attempts(), lineage: Lineage? = nil, lostData: LostData? = nil,
+        seenFaults: SeenFaults? = nil
     ) {
+        self.seenFaults = seenFaults
         self.attempts = attempts
         self.lineage = lineage
         self.lostData = lostData
@@ -25,6 +29,22 @@ package struct LostData: Equatable, Sendable {
     package let shared: Position
 
     package init(shared: Position) { self.shared = shared }
+}
+
+/// The mark of the faults that a person has seen.
+///
+/// Faults depend on the code of the app, so a number of faults would mean something else after an
+/// update.
+package struct SeenFaults: Equatable, Sendable {
+    /// The last entry whose faults were shown.
+    package let through: LogSequence
+    /// The hashes of the reasons that were shown; nil if there were too many to show.
+    package let reasons: Set<UInt64>?
+
+    package init(through: LogSequence, reasons: Set<UInt64>?) {
+        self.through = through
+        self.reasons = reasons
+    }
 }
 
 /// The decisions on what is known beside the entries.
@@ -48,6 +68,13 @@ extension LogState {
     package mutating func noteLostData(_ lostData: LostData?) -> Bool {
         guard lostData != facts.lostData else { return false }
         facts.lostData = lostData
+        return true
+    }
+
+    /// Keeps which faults a person has seen. Returns whether that is new.
+    package mutating func noteSeenFaults(_ seen: SeenFaults) -> Bool {
+        guard seen != facts.seenFaults else { return false }
+        facts.seenFaults = seen
         return true
     }
 

@@ -54,6 +54,8 @@ package protocol AnyFoldedState: Sendable {
     var identity: ProjectionIdentity { get }
     /// Whether the projection has a state codec.
     var isEncodable: Bool { get }
+    /// The confirmed events that could not be applied, oldest first (F9).
+    var faults: [Fault] { get }
 
     /// Returns the section for a checkpoint.
     ///

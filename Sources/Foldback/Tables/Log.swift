@@ -68,6 +68,30 @@ extension LostData: LogRow {
     package func writeFields(to writer: inout ByteWriter) { writer.fixed(shared.value) }
 }
 
+extension SeenFaults: LogRow {
+    package static let key = KeyBytes(Array("faults".utf8))
+    package static let rowName = "seen faults"
+    package static let format: UInt8 = 1
+
+    package init(fields reader: inout ByteReader) throws(FormatError) {
+        let through: LogSequence = try reader.number()
+        let hasReasons = try reader.fixed(UInt8.self) != 0
+        var reasons: Set<UInt64> = []
+        if hasReasons {
+            for _ in 0..<(try reader.variable()) { reasons.insert(try reader.fixed()) }
+        }
+        self.init(through: through, reasons: hasReasons ? reasons : nil)
+    }
+
+    package func writeFields(to writer: inout ByteWriter) {
+        writer.variable(through)
+        writer.fixed(UInt8(reasons == nil ? 0 : 1))
+        guard let reasons else { return }
+        writer.variable(UInt64(reasons.count))
+        for reason in reasons.sorted() { writer.fixed(reason) }
+    }
+}
+
 /// Which projections share their conflicts, and from which entry on: a note in the log (F9).
 ///
 /// ```
@@ -219,6 +243,11 @@ extension LogStorage {
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     package func lostData() throws(LogError) -> LostData? { try row(of: LostData.self) }
 
+    /// Returns which faults a person has seen; nil if none were marked.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    package func seenFaults() throws(LogError) -> SeenFaults? { try row(of: SeenFaults.self) }
+
     /// Returns which projections share their conflicts, and from which entry on.
     ///
     /// - Throws: `.damaged`, `.newerFormat`; `.closed`, `.storage`.
@@ -234,6 +263,8 @@ extension WriteBatch {
 
     /// - Parameter lostData: nil removes the finding.
     package mutating func writeLostData(_ lostData: LostData?) { self.lostData = .some(lostData) }
+
+    package mutating func writeSeenFaults(_ seen: SeenFaults) { seenFaults = seen }
 
     package mutating func writeSharedConflicts(_ shared: SharedConflicts) {
         sharedConflicts = shared

@@ -101,7 +101,7 @@ package enum RowNote: Sendable {
 extension RowNote {
     private static let version: UInt8 = 1
 
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.fixed(Self.version)
         switch self {

@@ -15,17 +15,20 @@ package struct WriteBatch: Sendable {
     /// Nil: unchanged. The inner nil removes the row.
     var lostData: LostData??
     var sharedConflicts: SharedConflicts?
+    var seenFaults: SeenFaults?
 
     package init() {}
 
     package var isEmpty: Bool {
         records.isEmpty && attempts.isEmpty && checkpoints.isEmpty && rows.isEmpty
             && projections.isEmpty && registered.isEmpty && lineage == nil
-            && lostData == nil && sharedConflicts == nil
+            && lostData == nil && sharedConflicts == nil && seenFaults == nil
     }
 
     package var hasEntries: Bool { !records.isEmpty }
-    var hasFactsBeside: Bool { !attempts.isEmpty || lineage != nil || lostData != nil }
+    var hasFactsBeside: Bool {
+        !attempts.isEmpty || lineage != nil || lostData != nil || seenFaults != nil
+    }
 
     /// All writes, in the order of execution.
     package var writes: [TableWrite] { records.writes + otherWrites }
@@ -48,6 +51,9 @@ package struct WriteBatch: Sendable {
         }
         if let lostData {
             writes.append(TableWrite(.log, .bytes(LostData.key), lostData?.encoded))
+        }
+        if let seenFaults {
+            writes.append(TableWrite(.log, .bytes(SeenFaults.key), seenFaults.encoded))
         }
         if let sharedConflicts {
             writes.append(

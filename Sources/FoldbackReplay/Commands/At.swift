@@ -8,7 +8,12 @@
             CommandConfiguration(
                 commandName: "at",
                 abstract: "Prints the state after an entry; changes nothing.",
-                discussion: "Example: \(Tool.name) at feed.log 41")
+                discussion: """
+                    At the log's last entry, it also says if the rows that the app has stored differ \
+                    from the state.
+
+                    Example: \(Tool.name) at feed.log 41
+                    """)
         }
 
         @OptionGroup var log: LogArgument
@@ -34,7 +39,11 @@
             let state = try Progress.run("folding") {
                 try view.state(reader, at: LogSequence(sequence))
             }
-            guard !json else { return try Output.line(state.json(at: place)) }
+            let isEnd = LogSequence(sequence) == (try reader.lastSequence())
+            let differing =
+                isEnd
+                ? try Progress.run("comparing rows") { try view.rowsDiffering(in: reader) } : []
+            guard !json else { return try Output.line(state.json(at: place, differing)) }
             let shown = state.view[at: place]
             for line in shown?.lines ?? ["\(place) has no value"] {
                 try Output.line(line.visible)
@@ -49,10 +58,31 @@
             for (number, reason) in state.conflicted {
                 try Output.line(Ink.old("conflicted \(number): \(reason)".visible))
             }
-            for fault in state.faults {
-                try Output.line(
-                    Ink.old("fault in entry \(fault.sequence): \(fault.reason)".visible))
+            for line in state.faults.lines { try Output.line(Ink.old(line.visible)) }
+            for line in differing { try Output.line(Ink.old(line.visible)) }
+        }
+    }
+
+    extension [Fault] {
+        /// One line for each reason, in order of the first fault, at most 1,000.
+        fileprivate var lines: [String] {
+            let linesMax = 1_000
+            var groups: [(first: Fault, count: Int)] = []
+            var places: [String: Int] = [:]
+            for fault in self {
+                if let place = places[fault.reason] {
+                    groups[place].count += 1
+                } else {
+                    places[fault.reason] = groups.count
+                    groups.append((fault, 1))
+                }
             }
+            let lines = groups.prefix(linesMax).map { fault, count in
+                "fault in entry \(fault.sequence)"
+                    + (count > 1 ? ", and \(count - 1) more like it" : "") + ": \(fault.reason)"
+            }
+            let left = groups.dropFirst(linesMax).reduce(0) { $0 + $1.count }
+            return left > 0 ? lines + ["and \(left) other faults"] : lines
         }
     }
 
@@ -113,10 +143,13 @@
     }
 
     extension SeenState {
-        fileprivate func json(at place: JSONPointer) -> JSON {
+        fileprivate func json(at place: JSONPointer, _ differing: [String]) -> JSON {
             guard case .object(var object) = json else { return json }
             object["view"] = view[at: place]
             object["confirmed"] = confirmed[at: place]
+            if !differing.isEmpty {
+                object["rowsDiffering"] = .array(differing.map { .string($0) })
+            }
             return .object(object)
         }
     }

@@ -11,6 +11,7 @@ import Observation
     /// The intents that the server rejected and that are neither dismissed nor retried, ascending.
     private(set) var rejections: [IntentMark] = []
     private(set) var faults: [Fault]
+    private(set) var faultSummary: FaultSummary
     private(set) var condition: StoreCondition = .open
 
     /// The state that the model has.
@@ -61,6 +62,7 @@ import Observation
         revision = first.sequence
         faultsIn = source.faults
         faults = source.faults(first)
+        faultSummary = first.faultSummary
     }
 
     isolated deinit {
@@ -108,6 +110,10 @@ import Observation
         for show in update.parts.values { show() }
         let faults = faultsIn(shown)
         if faults.count != self.faults.count { self.faults = faults }
+        // Making a summary costs as much as there are faults, so only news makes one.
+        if shown.faultCount != base.faultCount || shown.facts.seenFaults != base.facts.seenFaults {
+            faultSummary = shown.faultSummary
+        }
         for (id, status) in update.statuses { show(status, of: id) }
         if let rejections = update.rejections { self.rejections = rejections }
         let sequence = shown.sequence

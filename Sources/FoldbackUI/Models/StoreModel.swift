@@ -23,6 +23,8 @@ import Observation
     public final var rejections: [IntentMark] { link.rejections }
     /// The confirmed events that could not be applied, oldest first (F9).
     public final var faults: [Fault] { link.faults }
+    /// The faults of all projections of the store, in groups, for a screen that lists them.
+    public final var faultSummary: FaultSummary { link.faultSummary }
     /// Whether the store takes commands.
     public final var condition: StoreCondition { link.condition }
     /// What the view announces: a rejection of an intent that a person began, after the model shows

@@ -60,6 +60,9 @@ let fileMutants: [Mutant] = [
         test: "E12: a downgrade that changes a row loses no member of it",
         at: "state-part", .holds),
     Mutant(
+        "a fault for a reason that nobody saw counts as seen", rule: "F9",
+        test: "a mark covers only what was shown", at: "seen-reason", .value("true")),
+    Mutant(
         "the anchor is dropped", rule: "E6", probe: .droppedAnchor,
         at: "anchor", .value("false")),
     Mutant(

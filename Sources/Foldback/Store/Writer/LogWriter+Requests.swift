@@ -31,6 +31,9 @@ extension LogWriter {
             case .noteLostData(let lostData):
                 working.noteLostData(lostData)
                 return .success(.done)
+            case .noteSeenFaults(let seen):
+                working.noteSeenFaults(seen)
+                return .success(.done)
             }
         } catch {
             working.noteRefusal(error)

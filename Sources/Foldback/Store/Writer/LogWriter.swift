@@ -41,7 +41,8 @@ package final class LogWriter: Sendable {
         self.clock = clock
         var fold = fold
         fold.state.facts = LogFacts(
-            attempts: attempts, lineage: try storage.lineage(), lostData: try storage.lostData())
+            attempts: attempts, lineage: try storage.lineage(), lostData: try storage.lostData(),
+            seenFaults: try storage.seenFaults())
         publication = Publication(fold.makePublishedState())
         storage.endReadingForWriting()
         if let failure = fold.failure { throw failure }

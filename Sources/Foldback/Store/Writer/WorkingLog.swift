@@ -61,6 +61,11 @@ package struct WorkingLog: Sendable {
         if let first = fold.state.noteLineage(named) { batch.writeLineage(first) }
     }
 
+    /// Notes which faults a person has seen.
+    mutating func noteSeenFaults(_ seen: SeenFaults) {
+        if fold.state.noteSeenFaults(seen) { batch.writeSeenFaults(seen) }
+    }
+
     /// Notes, or with nil forgets, that the authority has lost events.
     mutating func noteLostData(_ lostData: LostData?) {
         if fold.state.noteLostData(lostData) { batch.writeLostData(lostData) }
