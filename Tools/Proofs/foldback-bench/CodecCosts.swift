@@ -36,6 +36,7 @@ struct CodecCosts {
                 "an event in JSON, its members noted : decoded alone (E11)", unit: "",
                 each: "rounds", samples: Self.rowCount * Self.rounds
             ).judged(by: .atMost(1.05))
+        let states = try stateCosts()
         return ["decode", "encode"].flatMap { operation in
             let (fast, json) = (costs["fast \(operation)"] ?? [], costs["json \(operation)"] ?? [])
             let ratio = zip(json, fast).map(/).measurement(
@@ -46,7 +47,43 @@ struct CodecCosts {
                 figure("\(operation) a message, JSON", json),
                 operation == "decode" ? ratio.judged(by: .atLeast(10)) : ratio,
             ]
-        } + [size("own codec", fast), size("JSON", json), noting]
+        } + [size("own codec", fast), size("JSON", json), noting] + states
+    }
+
+    /// What samples cost beside a state in JSON (E12), as ratios of decoding and encoding it.
+    private func stateCosts() throws -> [Measurement] {
+        let codec = JSONStateCodec<[String: Message]>()
+        let state = Dictionary(uniqueKeysWithValues: messages.map { ($0.id.uuidString, $0) })
+        let bytes = try codec.encode(state)
+        var costs: [String: [Double]] = [:]
+        func time(_ name: String, _ body: () throws -> Void) rethrows {
+            let elapsed = try ContinuousClock().measure(body)
+            costs[name, default: []].append(elapsed / .microseconds(1))
+        }
+        for _ in 0..<Self.rounds {
+            let writer = StateExcerpt(codec)
+            var sample: [UInt8] = []
+            try time("decode") { _ = try codec.decode(bytes.span.bytes) }
+            try time("encode") { _ = try codec.encode(state) }
+            time("first sample") { sample = writer.sample(of: bytes) }
+            time("next sample") { sample = writer.sample(of: bytes) }
+            try time("check") {
+                // A store that opens a log knows nothing yet.
+                let left = try StateExcerpt(codec).membersLeft(in: sample, of: bytes)
+                precondition(left.isEmpty, "the state is read in part")
+            }
+        }
+        func ratio(_ name: String, _ part: String, _ whole: String) -> Measurement {
+            zip(costs[part] ?? [], costs[whole] ?? []).map(/).measurement(
+                name, unit: "", each: "rounds", samples: Self.rounds)
+        }
+        return [
+            ratio("a state's sample checked while opening : decoding the state", "check", "decode")
+                .judged(by: .atMost(0.05)),
+            ratio("a state's sample, unchanged : encoding the state", "next sample", "encode")
+                .judged(by: .atMost(0.05)),
+            ratio("a state's first sample : encoding the state", "first sample", "encode"),
+        ]
     }
 
     private func figure(_ name: String, _ costs: [Double]) -> Measurement {
