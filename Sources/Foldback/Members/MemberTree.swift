@@ -96,7 +96,7 @@ private struct Scan {
         case UInt8(ascii: "\""): return skipString()
         case UInt8(ascii: "{"): return object(node)
         case UInt8(ascii: "["): return array(node)
-        case nil: return false
+        case 0: return false
         default: return skipScalar()
         }
     }
@@ -150,8 +150,16 @@ private struct Scan {
     private func place(
         of name: Int, _ count: Int, in node: MemberTree.Node, from start: Int
     ) -> Int? {
-        for place in start..<node.endOfMembers where isName(place, name, count) { return place }
-        for place in node.firstMember..<start where isName(place, name, count) { return place }
+        var place = start
+        while place < node.endOfMembers {
+            if isName(place, name, count) { return place }
+            place += 1
+        }
+        place = node.firstMember
+        while place < start {
+            if isName(place, name, count) { return place }
+            place += 1
+        }
         return nil
     }
 
@@ -194,16 +202,18 @@ private struct Scan {
         return offset > start
     }
 
-    /// Returns the next byte after white space.
-    private mutating func peek() -> UInt8? {
+    /// Returns the next byte after white space; 0, which JSON never has, at the end.
+    @inline(__always)
+    private mutating func peek() -> UInt8 {
         while offset < bytes.count {
             let byte = bytes[offset]
-            guard byte <= 0x20 else { return byte }
+            guard byte <= 0x20, byte != 0 else { return byte }
             offset += 1
         }
-        return nil
+        return 0
     }
 
+    @inline(__always)
     private mutating func take(_ byte: UInt8) -> Bool {
         guard peek() == byte else { return false }
         offset += 1
