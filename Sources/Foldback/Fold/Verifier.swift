@@ -65,6 +65,9 @@ package struct Verifier {
         try noting("lost data") { verifier throws(LogError) in
             _ = try verifier.storage.lostData()
         }
+        try noting("continued logs") { verifier throws(LogError) in
+            _ = try verifier.storage.continuedIntents()
+        }
         try noting { verifier throws(LogError) in
             _ = try verifier.storage.registeredProjections { number, error in
                 verifier.find(.file, "registered projection \(number): \(error)")

@@ -14,6 +14,7 @@ package struct WriteBatch: Sendable {
     var lineage: Lineage?
     /// Nil: unchanged. The inner nil removes the row.
     var lostData: LostData??
+    var continued: ContinuedIntents?
     var sharedConflicts: SharedConflicts?
 
     package init() {}
@@ -21,7 +22,7 @@ package struct WriteBatch: Sendable {
     package var isEmpty: Bool {
         records.isEmpty && attempts.isEmpty && checkpoints.isEmpty && rows.isEmpty
             && projections.isEmpty && registered.isEmpty && lineage == nil
-            && lostData == nil && sharedConflicts == nil
+            && lostData == nil && continued == nil && sharedConflicts == nil
     }
 
     package var hasEntries: Bool { !records.isEmpty }
@@ -48,6 +49,9 @@ package struct WriteBatch: Sendable {
         }
         if let lostData {
             writes.append(TableWrite(.log, .bytes(LostData.key), lostData?.encoded))
+        }
+        if let continued {
+            writes.append(TableWrite(.log, .bytes(ContinuedIntents.key), continued.encoded))
         }
         if let sharedConflicts {
             writes.append(

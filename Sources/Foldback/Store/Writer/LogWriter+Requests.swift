@@ -31,6 +31,9 @@ extension LogWriter {
             case .noteLostData(let lostData):
                 working.noteLostData(lostData)
                 return .success(.done)
+            case .noteContinued(let continued):
+                working.noteContinued(continued)
+                return .success(.done)
             }
         } catch {
             working.noteRefusal(error)

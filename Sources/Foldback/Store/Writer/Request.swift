@@ -19,6 +19,8 @@ package final class Request: Sendable {
         case noteLineage(Lineage)
         /// Notes that the authority has lost events; with nil, that it has all of them.
         case noteLostData(LostData?)
+        /// Notes the intents of the logs that this log continues.
+        case noteContinued(ContinuedIntents)
         /// Makes everything that was written so far durable.
         case sync
         /// Records attempts of the intents that are still pending. `flushes`: everything before it,
@@ -34,8 +36,8 @@ package final class Request: Sendable {
             switch self {
             case .answers(let commands, _): max(commands.count, 1)
             case .recordRejected: 2
-            case .command, .answer, .noteLineage, .noteLostData, .sync, .recordAttempts,
-                .writeCheckpointRow, .removeCheckpointRows:
+            case .command, .answer, .noteLineage, .noteLostData, .noteContinued, .sync,
+                .recordAttempts, .writeCheckpointRow, .removeCheckpointRows:
                 1
             }
         }
@@ -45,7 +47,7 @@ package final class Request: Sendable {
             case .sync: .always
             case .recordAttempts(_, let flushes): flushes ? .ifRelaxed : .never
             case .command, .recordRejected, .answer, .answers, .noteLineage, .noteLostData,
-                .writeCheckpointRow, .removeCheckpointRows:
+                .noteContinued, .writeCheckpointRow, .removeCheckpointRows:
                 .never
             }
         }
