@@ -67,8 +67,8 @@ extension Store {
     ///     and at the end with this log's directory. A store in memory has no directory, so the
     ///     first store is the result.
     /// - Returns: the store to continue with and what was brought, or the reason why this log stays.
-    /// - Throws: `.alreadyRunning` if an outbox runs on this store. `.originsUnknown` if no event says
-    ///   what `.pendingAndConfirmed` would bring. `.log(.tooManyKeptLogs)`: three are kept already.
+    /// - Throws: `.alreadyRunning` if an outbox runs on this store. `.originsUnknown` if intents
+    ///   are confirmed and no event says which `.pendingAndConfirmed` would bring. `.log(.tooManyKeptLogs)`: three are kept already.
     ///   `.log(.kindDiffers)` for a log that acknowledgements confirm: its confirmed state is nowhere
     ///   else, so only the app can decide what to do with it. `.log(.closed)` if this store is closed,
     ///   for example because another call has continued already. `.log(.latched)`. Nothing was
@@ -138,7 +138,7 @@ extension Store {
         let work = try await SyncError.converting { () throws(LogError) in
             try SupersededWork(of: self)
         }
-        guard choice == .pending || work.hasOrigins else { throw .originsUnknown }
+        guard choice == .pending || work.tellsOrigins else { throw .originsUnknown }
         return work
     }
 
@@ -254,6 +254,7 @@ extension Store {
             let brought = try await successor.bringSynced(  // mutant: late-intents
                 choice, of: last, from: self, isFilling: true)
             let next = try await SyncError.converting { () async throws(LogError) in
+                try await successor.noteContinuing(last)
                 try await successor.flush()
                 return try await place.replace(
                     status, by: successor, carried: last.unsettledIDs)

@@ -34,8 +34,9 @@ public enum SyncError: Error, Sendable {
     /// another lineage. This log keeps what it has, and takes no more answers from that authority.
     /// To continue with it, call `continueOnNewLog` of ``/Foldback/Store``.
     case superseded(shared: Position)
-    /// No confirmed event of the superseded log names an intent, so nothing shows which confirmed
-    /// intents the present authority lacks. Nothing was changed. Bring ``/Foldback/WorkToBring/pending``.
+    /// The superseded log has confirmed intents, and no confirmed event of it names an intent. So
+    /// nothing shows which of them the present authority lacks. Nothing was changed. Bring
+    /// ``/Foldback/WorkToBring/pending``.
     case originsUnknown
     /// The log cannot be read or written.
     case log(LogError)

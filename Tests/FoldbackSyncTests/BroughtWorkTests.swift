@@ -138,6 +138,93 @@ import Testing
         await now.close()
     }
 
+    /// The second server still had the intent, so no new log had an entry of it.
+    @Test
+    func `N6: an intent that two servers had and the third has lost is brought from its event`()
+        async throws
+    {
+        let (store, first) = try await worked(3)
+        let me = store.status.replica
+        let second = first.copy(keeping: 2, lineage: Self.lineage("second"))
+        let (middle, less) = try await continued(store, from: second, .pendingAndConfirmed)
+        #expect(less.counts == [0, 1, 0, 1, 0])
+        try await middle.record(.set("middle", 1))
+        try await middle.exchangeAll(with: second, policy: Self.policy)
+        let third = Self.empty("third")
+        let (next, brought) = try await continued(middle, from: third, .pendingAndConfirmed)
+        #expect(brought.counts == [0, 4, 0, 4, 0])
+        #expect(next.overlay.prefix(2).map(\.once) == ["\(me).1", "\(me).2"])
+        #expect(next.overlay[2].once?.hasPrefix("\(me).3\n") == true)
+        #expect(next.view.cells == ["k1": 1, "k2": 2, "k3": 3, "middle": 1])
+        let old = try await kept(brought)
+        #expect(try await next.bring(.pendingAndConfirmed, from: old).counts == [0, 0, 0, 4, 0])
+        try await next.exchangeAll(with: third, policy: Self.policy)
+        #expect(try await next.bring(.pendingAndConfirmed, from: old).counts == [0, 0, 0, 0, 0])
+        #expect(third.events.count == 4)
+        await old.close()
+        let fourth = Self.empty("fourth")
+        let (last, again) = try await continued(next, from: fourth, .pendingAndConfirmed)
+        #expect(again.counts == [0, 4, 0, 4, 0] && last.view == next.view)
+        #expect(try await last.verify().findings == [])
+        await last.close()
+    }
+
+    /// No log between has an intent of its own, so only the row of each names the first log.
+    @Test func `N6: the intents of a log are known through two logs that continue it`()
+        async throws
+    {
+        let (store, first) = try await worked(2)
+        let me = store.status.replica
+        var now = store
+        for name in ["second", "third"] {
+            let server = first.copy(keeping: 2, lineage: Self.lineage(name))
+            now = try await continued(now, from: server, .pendingAndConfirmed).store
+            #expect(now.overlay.isEmpty)
+        }
+        let server = Self.empty("fourth")
+        try await interrupt(now, .pendingAndConfirmed)
+        let (next, brought) = try await continued(now, from: server, .pendingAndConfirmed)
+        #expect(brought.counts == [0, 2, 0, 2, 0])
+        #expect(next.overlay.map(\.once) == ["\(me).1", "\(me).2"])
+        await next.close()
+    }
+
+    /// The first server gets the intent late, under its first id, and the second log sends it again.
+    @Test func `N6: an intent that is at the server under its earlier id is brought once`()
+        async throws
+    {
+        let (store, first) = try await worked(1)
+        try await store.record(.set("a", 1))
+        let id = IntentID(replica: store.status.replica, number: 2)
+        let second = first.copy(keeping: 1, lineage: Self.lineage("second"))
+        let (middle, _) = try await continued(store, from: second, .pendingAndConfirmed)
+        _ = try await second.submit([Submission(id: id, event: .set("a", 1))])
+        _ = try await Downlink(middle, from: second, policy: Self.policy).fetch()
+        #expect(middle.overlay.count == 1)
+        let (next, brought) = try await continued(
+            middle, from: Self.empty("third"), .pendingAndConfirmed)
+        #expect(brought.counts == [1, 1, 0, 1, 0])
+        #expect(next.view.cells == ["k1": 1, "a": 1] && next.overlay.count == 2)
+        await next.close()
+    }
+
+    @Test func `N6: an intent of an earlier log that became two events is counted, not brought`()
+        async throws
+    {
+        let (store, _) = try await worked(1)
+        let id = IntentID(replica: store.status.replica, number: 1)
+        let second: [ConfirmedEvent<Move>] = ["k1", "more"].enumerated().map { place, name in
+            ConfirmedEvent(
+                position: Position(UInt64(place + 1)), event: .set(name, 1), origin: id)
+        }
+        let middle = try await continued(store, from: Self.empty("second"), .pending).store
+        try await middle.confirm(second, from: Self.lineage("second"))
+        let (next, brought) = try await continued(
+            middle, from: Self.empty("third"), .pendingAndConfirmed)
+        #expect(brought.counts == [0, 0, 0, 1, 0] && next.overlay.isEmpty)
+        await next.close()
+    }
+
     @Test func `N6: a server without origins does not tell what it lacks`() async throws {
         let store = try await Self.open(directory.log)
         try await store.record(.set("a", 1))
@@ -172,6 +259,19 @@ import Testing
         await next.close()
     }
 
+    @Test func `N6: a log in which nothing was confirmed has nothing to bring, and continues`()
+        async throws
+    {
+        let store = try await Self.open(directory.log)
+        try await store.confirm(
+            [ConfirmedEvent(position: 1, event: .set("theirs", 1))], from: Self.lineage("first"))
+        try await store.record(.set("a", 1))
+        let (next, brought) = try await continued(
+            store, from: Self.empty("second"), .pendingAndConfirmed)
+        #expect(brought.counts == [1, 0, 0, 0, 0] && next.view.cells == ["a": 1])
+        await next.close()
+    }
+
     @Test func `N6: an intent that only through confirms is counted, not brought`() async throws {
         let (store, _) = try await worked(1)
         try await store.record(.set("silent", 1))
@@ -202,6 +302,30 @@ import Testing
         #expect(second.view.cells == ["k1": 1, "theirs": 2, "mine": 2])
         let (next, brought) = try await continued(
             second, from: Self.empty("second"), .pendingAndConfirmed)
+        #expect(brought.counts == [0, 2, 0, 2, 0])
+        #expect(next.view.cells == ["k1": 1, "mine": 2])
+        await next.close()
+    }
+
+    @Test func `N6: L11: an earlier log's id does not make another device's intents the user's`()
+        async throws
+    {
+        let (store, server) = try await worked(1)
+        await store.close()
+        let copy = directory.url.appending(path: "copy", directoryHint: .isDirectory)
+        try FileManager.default.copyItem(at: directory.log, to: copy)
+        let first = try await Self.open(directory.log)
+        try await first.record(.set("theirs", 2))
+        try await first.exchangeAll(with: server, policy: Self.policy)
+        await first.close()
+        let second = try await Self.open(copy)
+        try await second.record(.set("mine", 2))
+        try await second.exchangeAll(with: server, policy: Self.policy)
+        let same = server.copy(keeping: 3, lineage: Self.lineage("same"))
+        let middle = try await continued(second, from: same, .pendingAndConfirmed).store
+        #expect(middle.view.cells == ["k1": 1, "theirs": 2, "mine": 2])
+        let (next, brought) = try await continued(
+            middle, from: Self.empty("second"), .pendingAndConfirmed)
         #expect(brought.counts == [0, 2, 0, 2, 0])
         #expect(next.view.cells == ["k1": 1, "mine": 2])
         await next.close()

@@ -106,12 +106,43 @@ import Testing
         }
     }
 
-    private static var newer: [UInt8] {
+    private static var newer: [UInt8] { newerRow(Lineage.key) }
+
+    private static func newerRow(_ key: KeyBytes) -> [UInt8] {
         var writer = ByteWriter()
         writer.fixed(UInt8(2))
-        _ = writer.seal(
-            seed: Lineage.key.bytes.withUnsafeBytes { Checksum.of($0, seed: 0) })
+        _ = writer.seal(seed: key.bytes.withUnsafeBytes { Checksum.of($0, seed: 0) })
         return writer.bytes
+    }
+
+    @Test func `N6: a damaged row of continued logs is found, and a newer format is refused`()
+        async throws
+    {
+        let key = ContinuedIntents.key
+        let span = ContinuedIntents.Span(replica: try #require(ReplicaID("a")), first: 1, next: 4)
+        let intents = ContinuedIntents([span])
+        #expect(try ContinuedIntents(decoding: intents.encoded) == intents)
+        #expect(
+            [0, 1, 3, 4].map { intents.has(IntentID(replica: span.replica, number: $0)) }
+                == [false, true, true, false])
+        let store = Store.inMemory(
+            Board.self, confirmedBy: .downlink, replica: ReplicaID("me"), sources: .counting())
+        try await store.record(.set("a", 1))
+        let rows = try #require(store.memoryRows)
+        for (bytes, isDamage) in [([1, 2, 3] as [UInt8], true), (Self.newerRow(key), false)] {
+            let log = MemoryLog(rows)
+            try log.write([TableWrite(.log, .bytes(key), bytes)])
+            let error = #expect(throws: LogError.self) { try log.continuedIntents() }
+            switch error {
+            case .damaged?: #expect(isDamage)
+            case .newerFormat?: #expect(!isDamage)
+            default: Issue.record("\(String(describing: error))")
+            }
+            let reopened = try Store.inMemory(
+                Board.self, reopening: log.rows, sources: .counting())
+            #expect(reopened.snapshot.pending == [1])
+            if isDamage { #expect(try await reopened.verify().findings.count == 1) }
+        }
     }
 
     // MARK: The outbox and the downlink

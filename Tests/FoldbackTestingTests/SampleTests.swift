@@ -110,6 +110,29 @@ import Testing
         #expect(try self.finding { try check(Likes1.self, isRecording: false) } == "")
     }
 
+    @Test func `a member of a case that had none is found`() throws {
+        try check(Likes1.self)
+        let finding = try finding { try check(LikesClearing.self) }
+        #expect(finding.contains("has the new member /cleared/by"))
+    }
+
+    @Test func `sets are read as before in any order`() throws {
+        try check(Tags.self)
+        for _ in 1...3 { try check(Tags.self) }
+        #expect(
+            EvolutionReading.change(
+                from: ["tags": ["a", "b", ["c": 1]]], to: ["tags": [["c": 1], "b", "a"]]) == nil)
+        #expect(
+            "\(EvolutionReading.change(from: ["tags": ["a", "b"]], to: ["tags": ["b", "c"]])!)"
+                == "/tags/0")
+    }
+
+    @Test func `a codec that takes over from JSON reads its samples`() throws {
+        try check(Steps0.self)
+        try check(StepsPacked.self)
+        try check(StepsPacked.self)
+    }
+
     @Test func `a damaged file is named, and stays as it is`() throws {
         try check(Likes1.self)
         let file = directory.log.appendingPathExtension("samples")
@@ -238,6 +261,21 @@ private enum LikesForgetful: LikesVersion {
         .making(Event.hearted, .element(of: ["a", "b"])), .constant(.cleared))
 }
 
+/// It gives a case its first member.
+private enum LikesClearing: LikesVersion {
+    enum Event: Codable, Sendable { case liked(post: String), cleared(by: String?) }
+    static var codec: any EventCodec<Event> { JSONCodec() }
+    static let events = Generator<Event>.oneOf(
+        .making(Event.liked, .element(of: ["a", "b"])),
+        .making(Event.cleared, .element(of: [nil, "ann"] as [String?])))
+}
+
+private enum Tags: LikesVersion {
+    enum Event: Codable, Sendable { case tagged(Set<String>) }
+    static var codec: any EventCodec<Event> { JSONCodec() }
+    static let events = Generator<Event>.constant(.tagged(["a", "b", "c", "d", "e"]))
+}
+
 private enum Shelf1: AppVersion {
     enum Event: Codable, Sendable { case put(name: String, color: String) }
     struct State: Codable, Sendable { var name: String }
@@ -318,6 +356,19 @@ private struct StepBytes: ByteCodec {
         try cursor.requireEnd(of: bytes)
         return step
     }
+}
+
+private enum Steps0: StepsVersion {
+    static var codec: any EventCodec<Step> { JSONCodec() }
+    static let events = Steps1.events
+}
+
+private enum StepsPacked: StepsVersion {
+    static var codec: any EventCodec<Step> {
+        PackedCodec(StepBytes(hasPlace: false), as: EventFormat(codec: 128, version: 1))
+            .reading(JSONCodec())
+    }
+    static let events = Steps1.events
 }
 
 private enum Steps1: StepsVersion {

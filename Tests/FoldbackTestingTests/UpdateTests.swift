@@ -33,6 +33,13 @@ import Testing
         #expect(report.description.contains("raise the version"))
     }
 
+    @Test func `code that begins to note members trusts no states of code that did not`()
+        async throws
+    {
+        try await requireUpdate(
+            from: Mute<Old.Tasks>.self, to: New.Tasks.self, events: events, histories: 40, seed: 1)
+    }
+
     @Test func `a higher version of the projection helps a codec of the app's own`() async throws {
         try await requireUpdate(
             from: Mute<Old.Tasks>.self, to: Raised<New.Tasks>.self, events: events, histories: 40,

@@ -255,7 +255,80 @@ import Testing
         #expect(
             String(decoding: excerpt.sample(of: Array(state.utf8)), as: UTF8.self) == #"""
                 {"items":{"a":{"title":"1"},"c":{"priority":1,"title":"3"}},\#
-                "log":[{"title":"5"},{"priority":2,"title":"7"}]}
+                "log":[{"title":"5"},{"title":"6"},{"priority":2,"title":"7"}]}
                 """#)
+    }
+
+    @Test func `a sample of a state can be decoded if its parts come in pairs`() throws {
+        struct State: Codable {
+            var span: ClosedRange<Int>
+            var wait: Duration
+            var items: [UUID: Item]
+        }
+        let items = (0..<9).map { (UUID(), Item(title: "a", priority: $0 > 4 ? $0 : nil)) }
+        let state = State(
+            span: 1...3, wait: .seconds(2), items: Dictionary(uniqueKeysWithValues: items))
+        let bytes = try JSONStateCodec<State>().encode(state)
+        let sample = StateExcerpt(JSONStateCodec<State>()).sample(of: bytes)
+        #expect(sample.count < bytes.count)
+        _ = try JSONStateCodec<State>().decode(sample.span.bytes)
+        let left = try StateExcerpt(JSONStateCodec<State>()).membersLeft(in: sample, of: [])
+        #expect(left.isEmpty)
+    }
+
+    @Test func `JSON that decoders accept, and that is not strict, is looked at`() throws {
+        for odd in [#""\ud800""#, "1e999", "1,\"mood\":2"] {
+            #expect(try left(Item.self, #"{"title":"a","mood":\#(odd)}"#) == ["/mood"], "\(odd)")
+        }
+    }
+
+    @Test func `keys that refuse some names are those of a dictionary`() throws {
+        struct Votes: Codable, Sendable {
+            struct Key: CodingKey {
+                let stringValue: String
+                var intValue: Int? { nil }
+                init?(stringValue: String) {
+                    guard stringValue.hasPrefix("u") else { return nil }
+                    self.stringValue = stringValue
+                }
+                init?(intValue: Int) { nil }
+            }
+            init(from decoder: any Decoder) throws {
+                let votes = try decoder.container(keyedBy: Key.self)
+                for key in votes.allKeys { _ = try votes.decode(Int.self, forKey: key) }
+            }
+            func encode(to encoder: any Encoder) throws {}
+        }
+        let reader = JSONBytes<Votes>()
+        let names = try #require(reader.naming)
+        let tree = names.members(of: [Array(#"{"u1":1,"u2":2}"#.utf8)])
+        for bytes in [#"{"u7":1}"#, #"{"u8":1,"u9":2}"#] {
+            #expect(names.places(in: Array(bytes.utf8)).map { "\($0.place)" }.contains("/*"))
+        }
+        #expect(tree.count == names.members(of: [Array(#"{"u5":1}"#.utf8)]).count)
+    }
+
+    @Test func `free JSON of any depth is read`() throws {
+        let deep = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
+        #expect(try left(JSON.self, deep) == nil)
+        let objects =
+            String(repeating: #"{"a":"#, count: 200) + "1" + String(repeating: "}", count: 200)
+        #expect(try left(JSON.self, objects) == nil)
+    }
+
+    @Test func `a note is one more only for a new member, and its samples show all members`() {
+        let codec = AppCodec(codec: JSONCodec<Item>())
+        var notes = PartlyReadEvents()
+        for (number, more) in [#""x":1"#, #""x":2"#, #""x":1,"y":1"#, #""y":1"#].enumerated() {
+            notes.append(
+                codec.payload(reading: Array(#"{"title":"a",\#(more)}"#.utf8), format: .json),
+                at: LogSequence(UInt64(number + 1)))
+        }
+        #expect(notes.count == 4 && notes.notes.map(\.first) == [1, 3])
+        struct WithY: Codable, Sendable { var title: String, y: Int? }
+        let reading = AppCodec(codec: JSONCodec<WithY>())
+        #expect(notes.read(by: codec).more == nil && notes.read(by: reading).more?.first == 3)
+        let ignoring = AppCodec(codec: JSONCodec<Item>(ignoredMembers: ["/x", "/y"]))
+        #expect(notes.read(by: ignoring).more == nil && notes.read(by: ignoring).notes.isEmpty)
     }
 }

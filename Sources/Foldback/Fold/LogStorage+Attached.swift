@@ -29,16 +29,16 @@ extension LogStorage {
                 try header.map { h throws(LogError) in try self.faults(of: h.number) } ?? []
             let notes = RowNotes(
                 schema, try header.map { h throws(LogError) in try self.notes(of: h.number) } ?? [])
-            if let header, Self.hasNotesNeeded(header, schema, codec), notes.fit(codec),
-                try !canReadMore(than: faults, codec)
+            if let header, header.hasNotes || !codec.notesMembers, notes.fit(codec),
+                try haveSamples(notes, of: header.number), try !canReadMore(than: faults, codec)
             {
                 fold.attach(
                     to: self, number: header.number, format: format, sequence: header.sequence,
-                    faults: faults, notes: notes)
+                    faults: faults, notes: notes, notesMembers: codec.notesMembers)
             } else {
                 fold.attach(
                     to: self, number: try fresh.next(in: self), format: format, sequence: 0,
-                    faults: [])
+                    faults: [], notesMembers: codec.notesMembers)
             }
         }
         let attached = projections.rows
@@ -50,12 +50,15 @@ extension LogStorage {
         return (projections, outdated)
     }
 
-    /// Returns whether the rows have the notes that show what their code did not read.
-    private static func hasNotesNeeded(
-        _ header: StoredRowsHeader, _ schema: RowSchema, _ codec: any PayloadCodec
-    ) -> Bool {
-        header.hasNotes
-            || !codec.notesMembers && schema.memberNames.allSatisfy { $0 == nil }
+    /// Returns whether each table whose rows should have samples has one, or has no rows. Other code
+    /// made rows without samples.
+    private func haveSamples(_ notes: RowNotes, of number: UInt32) throws(LogError) -> Bool {
+        for place in notes.placesWithoutSamples {
+            let prefix = StoredRow.prefix(of: number) + [UInt8(place >> 8), UInt8(place & 0xFF)]
+            let rows = try rowKeys(in: KeySpan(prefix: prefix), countMax: 1)
+            guard rows.isEmpty else { return false }
+        }
+        return true
     }
 
     /// Returns whether the codec can now read an event that is a fault because it was unreadable.

@@ -20,6 +20,15 @@ extension JSON {
         self = try parser.document()
     }
 
+    /// Parses bytes that a decoder has accepted, which may be less strict: of two members with one
+    /// name the last counts, half of a surrogate pair is U+FFFD, and a number that is too large or
+    /// begins with 0 is its digits.
+    package init(lenient bytes: [UInt8]) throws(JSONError) {
+        var parser = JSONParser(bytes)
+        parser.isLenient = true
+        self = try parser.document()
+    }
+
     public init(parsing text: String) throws(JSONError) { try self.init(parsing: Array(text.utf8)) }
 }
 
@@ -27,6 +36,7 @@ private struct JSONParser {
     private let bytes: [UInt8]
     private var offset = 0
     private var depth = 0
+    var isLenient = false
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -79,6 +89,7 @@ private struct JSONParser {
             guard skip(",") else { throw error("a comma or } is missing") }
             skipSpace()
         }
+        if isLenient { return JSON.Object(lastOf: members) }
         switch JSON.Object.of(members) {
         case .success(let object): return object
         case .failure(let twice):
@@ -116,7 +127,9 @@ private struct JSONParser {
         let startsWithZero = peek == UInt8(ascii: "0")
         let digits = skipDigits()
         guard digits > 0 else { throw error("a number needs a digit") }
-        guard digits == 1 || !startsWithZero else { throw error("a number starts with 0") }
+        guard digits == 1 || !startsWithZero || isLenient else {
+            throw error("a number starts with 0")
+        }
         var isWhole = true
         if skip(".") {
             isWhole = false
@@ -132,6 +145,7 @@ private struct JSONParser {
             return Int64(text).map(JSON.integer) ?? .digits(text)
         }
         guard let value = Double(text), value.isFinite else {
+            if isLenient { return .digits(text) }
             throw JSONError(offset: start, reason: "the number \(text) is too large")
         }
         return .double(value)
@@ -180,6 +194,7 @@ private struct JSONParser {
 
     private func text(_ utf8: ArraySlice<UInt8>, at start: Int) throws(JSONError) -> String {
         guard let text = String(validating: utf8, as: UTF8.self) else {
+            if isLenient { return String(decoding: utf8, as: UTF8.self) }
             throw JSONError(offset: start, reason: "a string is not UTF-8")
         }
         return text
@@ -204,6 +219,7 @@ private struct JSONParser {
         let high = try codeUnit()
         var value = UInt32(high)
         if 0xD800..<0xDC00 ~= high {
+            if isLenient, !startsLowSurrogate { return "\u{FFFD}" }
             guard skip("\\"), skip("u") else { throw error("half of a surrogate pair is missing") }
             let low = try codeUnit()
             guard 0xDC00..<0xE000 ~= low else {
@@ -212,9 +228,17 @@ private struct JSONParser {
             value = 0x10000 + (UInt32(high) - 0xD800) << 10 + (UInt32(low) - 0xDC00)
         }
         guard let scalar = Unicode.Scalar(value) else {
+            if isLenient { return "\u{FFFD}" }
             throw error("half of a surrogate pair is missing")
         }
         return String(scalar)
+    }
+
+    /// Whether the escape of the second half of a surrogate pair follows.
+    private var startsLowSurrogate: Bool {
+        let next = bytes[offset...].prefix(4)
+        return next.count == 4 && next.starts(with: "\\u".utf8)
+            && "dD".utf8.contains(next[offset + 2]) && "cdefCDEF".utf8.contains(next[offset + 3])
     }
 
     private mutating func codeUnit() throws(JSONError) -> UInt16 {

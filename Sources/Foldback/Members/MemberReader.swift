@@ -12,59 +12,79 @@ import Synchronization
 /// writes it again. So a type that writes more than it reads, an initializer of its own, and a
 /// dictionary leave nothing.
 ///
-/// What a type asks for is looked at once for each set of members. From then on, a scan of the
-/// bytes finds that all of them are known. Members are known by their place: if a type reads a
-/// member of an object in one case and not in another, it counts as read in both.
+/// What a type asks for is looked at once for each new member. From then on, a scan of the bytes
+/// finds that all of them are known. Members are known by their place: if a type reads a member of an
+/// object in one case and not in another, it counts as read in both once it was read.
 final class MemberReader<Value: Codable>: Sendable {
     private struct Known {
         let shape = MemberShape()
         var tree = MemberTree(MemberShape())
-        /// The members that were left of values with these members.
-        var left: [Set<JSONPointer>: Set<JSONPointer>] = [:]
     }
 
     /// The shape in it never leaves the lock.
     private let known = Mutex(Known())
 
+    /// Decoding nested deeper is not watched, because that needs more of the stack.
+    private static var watchedDepthMax: Int { 64 }
+
     /// Returns the members in the bytes that the type did not read, without those inside of them.
     ///
     /// - Parameters:
-    ///   - bytes: JSON that was decoded as `value`. If a name is twice in an object, or the text is
-    ///     not UTF-8, it cannot be told, and the result is empty.
+    ///   - bytes: JSON that was decoded as `value`. If the text is not UTF-8, it cannot be told, and
+    ///     the result is empty.
     ///   - value: the decoded value.
-    /// - Complexity: one pass over the bytes. A value with members that are left, or that are new,
-    ///   is parsed. For new ones, it is also encoded, and decoded again.
+    /// - Complexity: one pass over the bytes. A value with members that are left, or that are new, is
+    ///   parsed, decoded again, and encoded if the type does not ask for all of them.
     func membersLeft(in bytes: UnsafeRawBufferPointer, by value: Value) -> Set<JSONPointer> {
         // The tree is replaced, and never changed, so the scan needs no lock.
         if known.withLock({ $0.tree }).covers(bytes) { return [] }
-        guard let json = try? JSON(parsing: Array(bytes)) else { return [] }
+        let bytes = Array(bytes)
+        guard let json = try? JSON(lenient: bytes) else { return [] }
         return known.withLock { known in
-            let members = known.shape.paths(in: json, missing: false)
-            if let left = known.left[members] { return left }
-            Self.learn(Data(bytes), value, &known)
-            let left = known.shape.paths(in: json, missing: true)
-            // A sender of ever new names must not fill the memory.
-            if known.left.count >= Limits.memberSetsMax { known.left = [:] }
-            known.left[known.shape.paths(in: json, missing: false)] = left
-            return left
+            // The bytes were decoded before, so an error can only be of a type that is not a
+            // function of its bytes. Then what it writes decides.
+            let watched = try? Self.learn(json, bytes, &known)
+            return Self.left(of: json, by: watched ?? value, &known)
         }
     }
 
-    /// Adds what the type asks for, and what it writes again.
-    private static func learn(_ bytes: Data, _ value: Value, _ known: inout Known) {
-        let shape = known.shape
-        // The bytes were decoded before, so an error can only be of a type that is not a function
-        // of its bytes. Then what it writes decides.
-        try? MemberSpy.decode(Value.self, from: bytes, noting: shape)
-        if let written = (try? JSONEncoder().encode(value)).flatMap({
-            try? JSON(parsing: Array($0))
-        }) {
-            shape.add(written, like: shape)
+    /// Adds what the type asks for.
+    ///
+    /// - Returns: the decoded value; nil if all members are known, or if the value is nested too
+    ///   deeply to watch its decoding.
+    /// - Throws: the error of decoding.
+    private static func learn(
+        _ json: JSON, _ bytes: [UInt8], _ known: inout Known
+    ) throws -> Value? {
+        guard !known.shape.missing(in: json).isEmpty, json.depth <= watchedDepthMax else {
+            return nil
         }
-        let tree = MemberTree(shape)
-        // What was left before may be among the members that are known now.
-        if tree.count != known.tree.count { known.left = [:] }
-        known.tree = tree
+        defer { known.tree = MemberTree(known.shape) }
+        return try MemberSpy.decode(Value.self, from: bytes, noting: known.shape)
+    }
+
+    /// Returns what is left, after it has added what the type writes again.
+    private static func left(
+        of json: JSON, by value: Value, _ known: inout Known
+    ) -> Set<JSONPointer> {
+        let left = known.shape.missing(in: json)
+        guard !left.isEmpty, let written = try? JSONEncoder().encode(value),
+            let again = try? JSON(lenient: Array(written))
+        else { return left }
+        known.shape.add(again, like: known.shape)
+        known.tree = MemberTree(known.shape)
+        return known.shape.missing(in: json)
+    }
+}
+
+extension JSON {
+    /// The nesting of arrays and objects.
+    fileprivate var depth: Int {
+        switch self {
+        case .object(let object): 1 + (object.members.lazy.map(\.value.depth).max() ?? 0)
+        case .array(let values): 1 + (values.lazy.map(\.depth).max() ?? 0)
+        case .null, .bool, .integer, .double, .digits, .string: 0
+        }
     }
 }
 
@@ -95,35 +115,44 @@ package protocol MemberNames: Sendable {
 
 extension MemberReader: MemberNames {
     package func membersLeft(in bytes: [UInt8]) throws -> Set<JSONPointer> {
-        let value = try JSONDecoder().decode(Value.self, from: Data(bytes))
-        return bytes.withUnsafeBytes { membersLeft(in: $0, by: value) }
+        let json: JSON
+        do { json = try JSON(lenient: bytes) } catch {
+            // A text that is not UTF-8, or no JSON.
+            _ = try JSONDecoder().decode(Value.self, from: Data(bytes))
+            return []
+        }
+        return try known.withLock { known in
+            let value =
+                try Self.learn(json, bytes, &known)
+                ?? JSONDecoder().decode(Value.self, from: Data(bytes))
+            return Self.left(of: json, by: value, &known)
+        }
     }
 
     package func places(
         in bytes: [UInt8]
     ) -> [(place: JSONPointer, siblings: [JSONPointer])] {
-        _ = try? membersLeft(in: bytes)
-        guard let json = try? JSON(parsing: bytes) else { return [] }
-        return known.withLock { MemberShape.places(in: json, like: $0.shape) }
+        read(bytes) { MemberShape.places(in: $0, like: $1) } ?? []
     }
 
     package func members(of values: [[UInt8]]) -> MemberTree {
-        // Now it is known which objects are dictionaries.
-        for bytes in values { _ = try? membersLeft(in: bytes) }
-        return known.withLock { known in
-            let shape = MemberShape()
-            for bytes in values {
-                if let json = try? JSON(parsing: bytes) { shape.add(json, like: known.shape) }
-            }
-            return MemberTree(shape)
-        }
+        let shape = MemberShape()
+        for bytes in values { read(bytes) { shape.add($0, like: $1) } }
+        return MemberTree(shape)
     }
 
     package func excerpt(of bytes: [UInt8]) -> [UInt8] {
-        _ = try? membersLeft(in: bytes)
-        guard let json = try? JSON(parsing: bytes) else { return bytes }
+        read(bytes) { MemberShape().excerpt(of: $0, like: $1).encoded } ?? bytes
+    }
+
+    /// Calls `body` with a value and the shape that says which of its objects are dictionaries; nil
+    /// if the value is not JSON.
+    @discardableResult
+    private func read<R>(_ bytes: [UInt8], _ body: (JSON, MemberShape) -> R) -> R? {
+        guard let json = try? JSON(lenient: bytes) else { return nil }
         return known.withLock { known in
-            MemberShape().excerpt(of: json, like: known.shape).encoded
+            _ = try? Self.learn(json, bytes, &known)
+            return body(json, known.shape)
         }
     }
 }

@@ -39,25 +39,19 @@ final class MemberShape: @unchecked Sendable {
     /// Adds the members of a value.
     ///
     /// - Parameter read: a shape that says which objects are dictionaries, which may be this one.
-    /// - Returns: whether a member was new.
-    @discardableResult
-    func add(_ json: JSON, like read: MemberShape?) -> Bool {
-        var isNew = false
+    func add(_ json: JSON, like read: MemberShape?) {
         switch json {
         case .object(let object):
             for (name, value) in object.members {
                 let (isMember, part) = Self.role(of: name, in: read)
-                isNew = isNew || (isMember ? members[name] : values) == nil
-                let child = isMember ? member(name) : self.value()
-                isNew = child.add(value, like: part) || isNew
+                (isMember ? member(name) : self.value()).add(value, like: part)
             }
         case .array(let values):
             guard !values.isEmpty else { break }
             let shape = element()
-            for value in values { isNew = shape.add(value, like: read?.elements) || isNew }
+            for value in values { shape.add(value, like: read?.elements) }
         case .null, .bool, .integer, .double, .digits, .string: break
         }
-        return isNew
     }
 
     /// Returns whether a name is a member's or one of a dictionary, and the shape of its value.
@@ -68,39 +62,38 @@ final class MemberShape: @unchecked Sendable {
         return (read?.values == nil, read?.values)
     }
 
-    /// Returns the paths of a value's members. A dictionary's names are `*`, and so is the place
-    /// of an array's element.
-    ///
-    /// - Parameter missing: whether to return only members that this shape lacks, without those
-    ///   inside of them.
-    func paths(in json: JSON, missing: Bool) -> Set<JSONPointer> {
-        var paths: Set<JSONPointer> = []
-        Self.collect(json, self, missing, at: JSONPointer([]), &paths)
-        return paths
+    /// Returns the members of a value that this shape lacks, without those inside of them. A
+    /// dictionary's names are `*`, and so is the place of an array's element.
+    func missing(in json: JSON) -> Set<JSONPointer> {
+        var missing: Set<JSONPointer> = []
+        Self.collect(json, self, at: JSONPointer([]), &missing)
+        return missing
     }
 
     private static func collect(
-        _ json: JSON, _ shape: MemberShape?, _ missing: Bool, at path: JSONPointer,
-        _ paths: inout Set<JSONPointer>
+        _ json: JSON, _ shape: MemberShape?, at path: JSONPointer,
+        _ missing: inout Set<JSONPointer>
     ) {
         switch json {
         case .object(let object):
             for (name, value) in object.members {
                 let (isMember, part) = role(of: name, in: shape)
                 let path = path.appending(isMember ? name : "*")
-                if !missing || part == nil { paths.insert(path) }
-                if !missing || part != nil { collect(value, part, missing, at: path, &paths) }
+                if part == nil {
+                    missing.insert(path)
+                } else {
+                    collect(value, part, at: path, &missing)
+                }
             }
         case .array(let values):
             let path = path.appending("*")
-            let part = shape?.elements
-            for value in values { collect(value, part, missing, at: path, &paths) }
+            for value in values { collect(value, shape?.elements, at: path, &missing) }
         case .null, .bool, .integer, .double, .digits, .string: break
         }
     }
 
     /// Returns each member of a value, with the members of the same object, at the paths of
-    /// ``paths(in:missing:)``.
+    /// ``missing(in:)``.
     ///
     /// - Parameter shape: says which objects are dictionaries; nil if nothing is known.
     static func places(
@@ -140,17 +133,24 @@ final class MemberShape: @unchecked Sendable {
                 }
             }
             return .object(kept)
-        case .array(let values):
-            var kept: [JSON] = []
-            for value in values {
-                let shape = element()
-                if kept.isEmpty || shape.lacks(value, like: read?.elements) {
-                    kept.append(shape.excerpt(of: value, like: read?.elements))
-                }
-            }
-            return .array(kept)
+        case .array(let values): return .array(excerpt(of: values, like: read?.elements))
         case .null, .bool, .integer, .double, .digits, .string: return json
         }
+    }
+
+    /// Keeps elements in pairs, because some types write keys and values in turn, and the first few
+    /// of plain values, because some types need two.
+    private func excerpt(of values: [JSON], like read: MemberShape?) -> [JSON] {
+        guard !values.isEmpty else { return [] }
+        let shape = element()
+        var kept: [JSON] = []
+        for start in stride(from: 0, to: values.count, by: 2) {
+            let pair = values[start..<min(start + 2, values.count)]
+            let isPlain = pair.allSatisfy { $0.arrayValue == nil && $0.objectValue == nil }
+            let isKept = isPlain ? start < 16 : pair.contains { shape.lacks($0, like: read) }
+            if kept.isEmpty || isKept { kept += pair.map { shape.excerpt(of: $0, like: read) } }
+        }
+        return kept
     }
 
     /// Returns whether the value has a member that this shape lacks.

@@ -9,16 +9,16 @@
 /// It stands between the type and Foundation's decoder, which still does all the work. So values
 /// that this decoder treats in a way of its own, such as dates and URLs, are decoded as always.
 struct MemberSpy {
-    /// Decodes a value, and adds the members that it asks for to `shape`.
+    /// Decodes a value, returns it, and adds the members that it asks for to `shape`.
     ///
     /// - Throws: the error of decoding. The shape then has the members before it.
     static func decode<Value: Decodable>(
-        _: Value.Type, from bytes: Data, noting shape: MemberShape
-    ) throws {
+        _: Value.Type, from bytes: [UInt8], noting shape: MemberShape
+    ) throws -> Value {
         let decoder = JSONDecoder()
         let box = Box(shape)
         decoder.userInfo[Box.key] = box
-        _ = try decoder.decode(Spied<Value>.self, from: bytes)
+        return try decoder.decode(Spied<Value>.self, from: Data(bytes)).value
     }
 
     /// Hands the shape to the next ``Spied`` value, because decoding passes nothing else.
@@ -94,12 +94,13 @@ struct MemberSpy {
 
         var allKeys: [Key] {
             let keys = container.allKeys
-            // A type whose keys can have any name reads a dictionary. The keys of other types
-            // leave out the names that they do not know.
-            if Key(stringValue: "\u{1}any name\u{1}") != nil {
-                _ = notes.shape.value()
-            } else {
+            // A type asks for all names of a dictionary. The keys of an enum leave out the names
+            // that it does not know, and are the members that it has.
+            let isEnum = keys.first.map { Mirror(reflecting: $0).displayStyle == .enum }
+            if isEnum ?? (Key(stringValue: "\u{1}any name\u{1}") == nil) {
                 for key in keys { _ = shape(key) }
+            } else {
+                _ = notes.shape.value()
             }
             return keys
         }

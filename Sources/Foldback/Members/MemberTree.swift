@@ -35,7 +35,7 @@ package final class MemberTree: Sendable {
     private let names: [UInt8]
 
     /// The number of objects, arrays and members in it.
-    var count: Int { nodes.count }
+    package var count: Int { nodes.count }
 
     init(_ shape: MemberShape) {
         var builder = Builder()
@@ -52,7 +52,9 @@ package final class MemberTree: Sendable {
             let index = nodes.count
             nodes.append(Node())
             // Members of one node are neighbors, so the nodes below come first.
-            let own = shape.members.sorted { $0.key < $1.key }.map { name, child in
+            // A name with a backslash could equal the bytes of another name's escape.
+            let members = shape.members.filter { !$0.key.string.utf8.contains(0x5C) }
+            let own = members.sorted { $0.key < $1.key }.map { name, child in
                 let bytes = Array(name.string.utf8)
                 names += bytes
                 return Member(
@@ -60,9 +62,9 @@ package final class MemberTree: Sendable {
             }
             if let elements = shape.elements { nodes[index].elements = add(elements) }
             if let values = shape.values { nodes[index].values = add(values) }
-            nodes[index].firstMember = members.count
-            nodes[index].endOfMembers = members.count + own.count
-            members += own
+            nodes[index].firstMember = self.members.count
+            nodes[index].endOfMembers = self.members.count + own.count
+            self.members += own
             return index
         }
     }
@@ -70,7 +72,7 @@ package final class MemberTree: Sendable {
     /// Returns whether the tree has all members of a JSON value.
     ///
     /// - Parameter bytes: one JSON value in UTF-8, which a decoder has accepted.
-    /// - Returns: false also for bytes that are not such a value.
+    /// - Returns: any result for bytes that are not such a value.
     func covers(_ bytes: UnsafeRawBufferPointer) -> Bool {
         nodes.withUnsafeBufferPointer { nodes in
             members.withUnsafeBufferPointer { members in

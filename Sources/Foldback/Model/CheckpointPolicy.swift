@@ -131,8 +131,8 @@ public struct RefusedCheckpoint: Hashable, Sendable, CustomStringConvertible {
         /// A projection's state has members that this code does not read, so newer code made it
         /// (E12).
         case hasMembers([String], projection: String)
-        /// An older Foldback wrote it, which did not note the members that it did not read. This
-        /// happens once.
+        /// The code that wrote it did not note the members that it did not read: an older Foldback, or
+        /// a codec that names none. The next checkpoint has such notes.
         case lacksNotes
         /// A projection's state codec could not read the state.
         case unreadable(String)
@@ -160,7 +160,7 @@ public struct RefusedCheckpoint: Hashable, Sendable, CustomStringConvertible {
             "\(subject) has a state of \(projection) with members that this code does not read: "
                 + members.joined(separator: ", ")
         case .lacksNotes:
-            "\(subject) was written by an older Foldback, which did not note what it did not read"
+            "\(subject) was written by code that did not note what it did not read"
         case .unreadable(let why): "\(subject) has a state that cannot be read: \(why)"
         }
     }

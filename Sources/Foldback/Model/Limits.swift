@@ -89,9 +89,6 @@ package enum Limits {
     /// Groups of faults that a summary has.
     package static let faultGroupsMax = 1_000
 
-    /// Sets of members of one type for which it is kept what the type does not read.
-    package static let memberSetsMax = 1_024
-
     /// Records that one read transaction copies. The limit keeps reads short (L8).
     package static let readCountMax = 512
     /// Bytes of these records.

@@ -73,7 +73,10 @@ extension LogState {
 
     /// Keeps which faults a person has seen. Returns whether that is new.
     package mutating func noteSeenFaults(_ seen: SeenFaults) -> Bool {
-        guard seen != facts.seenFaults else { return false }
+        // A late mark of an earlier summary takes nothing back.
+        guard seen != facts.seenFaults, seen.through >= facts.seenFaults?.through ?? 0 else {
+            return false
+        }
         facts.seenFaults = seen
         return true
     }

@@ -11,6 +11,9 @@ package struct UnreadPart: Hashable, Sendable {
         self.members = members
     }
 
+    /// Whether it says nothing.
+    var isEmpty: Bool { !isNewer && members.isEmpty }
+
     /// Returns whether code that leaves `other` of the same event reads something of this part.
     func isReadMore(leaving other: UnreadPart?) -> Bool {
         guard let other else { return true }
@@ -18,7 +21,8 @@ package struct UnreadPart: Hashable, Sendable {
     }
 }
 
-/// The confirmed events that were read only in part: one note for each format and part (E11).
+/// The confirmed events that were read only in part, as notes: one for each format and part that no
+/// earlier note covers (E11).
 ///
 /// The states have what was read. So a checkpoint, and stored rows, keep these notes, and only code
 /// that reads no more of the samples uses them (E6). Opening decodes the samples, not the events.
@@ -44,14 +48,12 @@ package struct PartlyReadEvents: Sendable, Equatable {
         }
     }
 
-    private struct Kind: Hashable {
-        let format: EventFormat
-        let part: UnreadPart
-    }
-
     /// In order of their first events.
     package private(set) var notes: [Note] = []
-    private var places: [Kind: Int] = [:]
+    /// The place of each format's last note. All notes of a format are newer, or none is.
+    private var lastPlaces: [EventFormat: Int] = [:]
+    /// The members that the notes of each format have.
+    private var members: [EventFormat: Set<ExactString>] = [:]
 
     package init() {}
 
@@ -72,13 +74,23 @@ package struct PartlyReadEvents: Sendable, Equatable {
 
     /// Adds the events of a note.
     package mutating func append(_ note: Note) {
-        let kind = Kind(format: note.format, part: note.part)
-        if let place = places[kind] {
+        if let place = place(of: note) {
             notes[place].count += note.count
         } else {
-            places[kind] = notes.count
+            lastPlaces[note.format] = notes.count
+            members[note.format, default: []].formUnion(note.part.members)
             notes.append(note)
         }
+    }
+
+    /// Returns the place of the format's last note if its notes have all of this part. Their samples
+    /// then show everything that code may read more of. So there are no more notes than members.
+    private func place(of note: Note) -> Int? {
+        guard let place = lastPlaces[note.format],
+            note.part.members.isSubset(of: members[note.format] ?? []),
+            notes[place].part.isNewer || !note.part.isNewer
+        else { return nil }
+        return place
     }
 
     /// Returns the notes as this code makes them of the same events.
@@ -88,10 +100,13 @@ package struct PartlyReadEvents: Sendable, Equatable {
         var notes = PartlyReadEvents()
         var more: Note?
         for note in self.notes {
-            let payload = codec.payload(reading: note.sample, format: note.format)
+            let payload = codec.fresh.payload(reading: note.sample, format: note.format)
             // Code that cannot read the sample at all reads no more of it.
             let part = payload.isUnreadable ? note.part : payload.unreadPart
-            if more == nil, note.part.isReadMore(leaving: part) { more = note }
+            let wanted = UnreadPart(
+                isNewer: note.part.isNewer,
+                members: note.part.members.subtracting(codec.ignoredMembers))
+            if more == nil, !wanted.isEmpty, wanted.isReadMore(leaving: part) { more = note }
             guard let part else { continue }
             notes.append(
                 Note(
@@ -101,11 +116,8 @@ package struct PartlyReadEvents: Sendable, Equatable {
         return (notes, more)
     }
 
-    /// Whether both have the same kinds of events, and as many of each.
+    /// Whether both lack the same of the same formats, and as many events have it.
     package static func == (a: PartlyReadEvents, b: PartlyReadEvents) -> Bool {
-        a.places.count == b.places.count
-            && a.places.allSatisfy { kind, place in
-                b.places[kind].map { b.notes[$0].count == a.notes[place].count } ?? false
-            }
+        a.count == b.count && a.first == b.first && a.members == b.members
     }
 }

@@ -8,6 +8,11 @@ package protocol PayloadCodec: Sendable {
 
     /// Whether the codec notes the members that it does not read (E11).
     var notesMembers: Bool { get }
+    /// The members that the app does not read on purpose, as ``UnreadPart/members``.
+    var ignoredMembers: Set<ExactString> { get }
+    /// The same codec before it has read anything. What it leaves of an event can depend on the
+    /// events that it has read before.
+    var fresh: any PayloadCodec { get }
 
     /// Returns the payload with its event, or with the reason why it cannot be read (L5).
     func payload(reading bytes: [UInt8], format: EventFormat) -> Payload
@@ -22,6 +27,8 @@ package struct RawCodec: PayloadCodec {
 
     package var format: EventFormat? { nil }
     package var notesMembers: Bool { false }
+    package var ignoredMembers: Set<ExactString> { [] }
+    package var fresh: any PayloadCodec { self }
 
     package func payload(reading bytes: [UInt8], format: EventFormat) -> Payload {
         Payload(bytes: bytes, format: format, content: .event(bytes))

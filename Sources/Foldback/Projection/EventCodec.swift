@@ -76,6 +76,10 @@ extension JSONCodec: UniformCodec {}
 package protocol MemberCodec<Event>: EventCodec {
     /// Whether there can be members that it leaves unread.
     var namesMembers: Bool { get }
+    /// The members that are left on purpose.
+    var ignoredMembers: Set<String> { get }
+    /// The same codec before it has read anything.
+    var fresh: any EventCodec<Event> { get }
 
     /// Returns the members that decoding these bytes left unread; see ``UnreadPart/members``.
     func membersLeft(in bytes: RawSpan, format: EventFormat, by event: Event) -> Set<ExactString>
@@ -87,6 +91,9 @@ extension JSONCodec: MemberNaming {
 
 extension JSONCodec: MemberCodec {
     package var namesMembers: Bool { true }
+    package var fresh: any EventCodec<Event> {
+        JSONCodec(version: format.version, ignoredMembers: ignoredMembers)
+    }
 
     package func membersLeft(
         in bytes: RawSpan, format: EventFormat, by event: Event
@@ -136,6 +143,12 @@ package struct AppCodec<Event: Sendable>: PayloadCodec {
 
     package var format: EventFormat? { codec.format }
     package var notesMembers: Bool { members != nil }
+    package var ignoredMembers: Set<ExactString> {
+        Set((members?.ignoredMembers ?? []).map { ExactString($0) })
+    }
+    package var fresh: any PayloadCodec {
+        members.map { AppCodec(codec: $0.fresh) } ?? self
+    }
 
     package func payload(reading bytes: [UInt8], format: EventFormat) -> Payload {
         payload(reading: bytes, format: format, comparison: nil)

@@ -67,6 +67,18 @@ extension PackedCodec: MemberCodec {
         others.values.contains { ($0 as? any MemberCodec<Event>)?.namesMembers == true }
     }
 
+    package var ignoredMembers: Set<String> {
+        others.values.reduce(into: []) {
+            $0.formUnion(($1 as? any MemberCodec<Event>)?.ignoredMembers ?? [])
+        }
+    }
+
+    package var fresh: any EventCodec<Event> {
+        var codec = self
+        codec.others = others.mapValues { ($0 as? any MemberCodec<Event>)?.fresh ?? $0 }
+        return codec
+    }
+
     package func membersLeft(
         in bytes: RawSpan, format: EventFormat, by event: Event
     ) -> Set<ExactString> {

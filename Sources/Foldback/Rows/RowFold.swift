@@ -27,6 +27,7 @@ package struct RowFold: Sendable {
     package private(set) var schema: StoredSchema
     /// The format of the codec that reads the events.
     private var format = EventFormat.none
+    private var notesMembers = false
     private let apply: RowApply
     /// The confirmed rows as the transaction being prepared leaves them.
     package private(set) var confirmed = ConfirmedRows()
@@ -84,9 +85,10 @@ package struct RowFold: Sendable {
     ///   - sequence: the last entry that these rows cover.
     package mutating func attach(
         to storage: any LogStorage, number: UInt32, format: EventFormat, sequence: LogSequence,
-        faults: [Fault], notes: RowNotes? = nil
+        faults: [Fault], notes: RowNotes? = nil, notesMembers: Bool = false
     ) {
         self.format = format
+        self.notesMembers = notesMembers
         schema = StoredSchema(schema.schema, number: number)
         confirmed = ConfirmedRows(of: storage)
         self.sequence = sequence  // mutant: rows-opened
@@ -256,7 +258,7 @@ package struct RowFold: Sendable {
             notes: notes?.unwritten ?? [], firstNote: notes?.writtenCount ?? 0,
             header: StoredRowsHeader(
                 number: schema.number, identity: identity, schema: schema.schema.summary,
-                format: format, sequence: sequence))
+                format: format, sequence: sequence, hasNotes: notesMembers))
     }
 
     /// Returns the rows to share with readers.

@@ -50,6 +50,11 @@ package struct RowNotes: Sendable {
         unwritten = []
     }
 
+    /// The places of tables whose rows name members, and that have no sample.
+    package var placesWithoutSamples: [Int] {
+        samples.indices.filter { samples[$0]?.samples.isEmpty == true }
+    }
+
     /// Returns whether this code reads exactly what the rows have: it reads no more of their events,
     /// and all members of the rows.
     package func fit(_ codec: any PayloadCodec) -> Bool {

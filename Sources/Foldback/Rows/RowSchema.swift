@@ -63,7 +63,7 @@ public struct RowSchema: Sendable {
     private var shape: [String] {
         spaces.map { space in
             switch space.kind {
-            case .table: "table \(space.name)"
+            case .table: "table \(space.name) \(space.types.key)"
             case .index(let table, let isUnique, _, _): "index \(space.name) \(table) \(isUnique)"
             }
         }

@@ -25,7 +25,7 @@ struct KnownWork {
             wanted.formUnion(name.ids)
         }
         var found: [(number: IntentNumber, ids: [IntentID])] = []
-        try core.storage.scanEntries(from: 1, upTo: published.sequence) { entry in
+        try core.storage.scanEntries(from: 1, upTo: published.sequence) { entry, _ in
             switch entry {
             case .confirmed(let batch):
                 origins.formUnion(batch.events.compactMap(\.origin).filter(wanted.contains))
@@ -89,7 +89,7 @@ struct BringingPlan {
         let lacking = work.confirmed.filter { !known.isAtAuthority($0) }
         let pending = work.unsettled.filter { !known.isAtAuthority($0) }  // mutant: carried-known
         let listed = work.rejected.filter { !known.isAtAuthority($0) }
-        let again = choice == .pendingAndConfirmed ? lacking : []
+        let again = choice == .pendingAndConfirmed ? lacking.filter(work.isWhole) : []
         var corrections =
             isFilling
             ? Self.corrections(

@@ -13,9 +13,10 @@ public enum WorkToBring: Hashable, Sendable {
     /// Also this replica's intents that the lost authority had confirmed, and that the present
     /// authority lacks. They are sent again as new intents, so the present authority decides on them.
     ///
-    /// This needs an authority whose events name their intents (``ConfirmedEvent/origin``). An intent
-    /// that the authority has when a log is continued stays an intent of the kept log. If that
-    /// authority loses it later, only the kept log can bring it.
+    /// This needs an authority whose events name their intents (``ConfirmedEvent/origin``). They
+    /// are also the intents of the logs that the superseded log continues itself. If the superseded
+    /// log has no entry of such an intent, the confirmed event that names it is recorded: the event
+    /// as the authority had it, without `info`, and not confirm-only.
     case pendingAndConfirmed
 }
 
@@ -37,7 +38,9 @@ public struct BroughtWork: Hashable, Sendable {
     /// The rejections that the user has not dismissed, and that are listed in the new log.
     public let rejections: Int
     /// This replica's intents that an event of the lost authority names, and that the present
-    /// authority does not have confirmed. `confirmed` of them are pending again.
+    /// authority does not have confirmed. `confirmed` of them are pending again. An intent of an
+    /// earlier log that several events name is counted here, and only the kept log that recorded it
+    /// can bring it.
     public let lacking: Int
     /// This replica's intents that count as confirmed in the superseded log, but that no event
     /// names. Nothing shows whether the present authority has them, so they are not brought.

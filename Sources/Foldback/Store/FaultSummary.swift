@@ -8,7 +8,7 @@
 /// ```
 ///
 /// An old app beside a newer server has thousands of faults for a few reasons. An event that several
-/// projections refuse for one reason counts once. `faults` of the store and of each projection has
+/// projections refuse for the same reason counts once. `faults` of the store and of each projection has
 /// the events one by one.
 public struct FaultSummary: Hashable, Sendable {
     /// The events that were refused for one reason.
@@ -29,9 +29,9 @@ public struct FaultSummary: Hashable, Sendable {
 
     /// At most 1,000 groups, the one with the newest event first.
     public let groups: [Group]
-    /// The number of events in all groups, also in those that are left out.
+    /// The sum of the counts of all groups, also of those that are left out.
     public let count: Int
-    /// The number of these events that were not marked as seen.
+    /// How many of these were not marked as seen.
     public let unseenCount: Int
     /// The number of groups that are left out.
     public let leftOutCount: Int
@@ -91,15 +91,16 @@ extension Store {
     public var faultSummary: FaultSummary { core.published.faultSummary }
 
     /// Marks the faults of a summary as seen, so that a screen can stop showing them. The log keeps
-    /// the mark. Faults that came since the summary was made stay unseen, and so do faults of earlier
-    /// entries for another reason, which newer code of the app may add.
+    /// the mark. Faults that came since the summary was made stay unseen. So do faults of earlier
+    /// entries for another reason, which newer code of the app may add, unless the summary leaves out
+    /// groups.
     ///
     /// - Throws: the errors of ``record(_:force:confirmOnly:once:info:)`` that come from the log.
     /// - Complexity: one write.
     public nonisolated(nonsending) func markSeen(
         _ summary: FaultSummary
     ) async throws(LogError) {
-        let seen = SeenFaults(summary)
+        let seen = SeenFaults(summary, upTo: core.published.sequence)
         _ = try await core.runner.result(ofOwn: .noteSeenFaults(seen), bytes: seen.encoded.count)
     }
 }
@@ -114,9 +115,9 @@ extension SeenFaults {
         Checksum.of(Array(reason.utf8).span.bytes, seed: 0)
     }
 
-    fileprivate init(_ summary: FaultSummary) {
+    fileprivate init(_ summary: FaultSummary, upTo last: LogSequence) {
         self.init(
-            through: summary.sequence,
+            through: min(summary.sequence, last),
             reasons: summary.leftOutCount > 0
                 ? nil : Set(summary.groups.map { SeenFaults.hash(of: $0.reason) }))
     }

@@ -58,6 +58,21 @@ extension Store {
         return plan.counts
     }
 
+    /// Notes that this log continues a superseded log, and the logs which that log continues. So
+    /// their intents stay the user's when the present authority is superseded, too.
+    ///
+    /// Call it before this log takes the place of the superseded log. Repeating it writes nothing.
+    ///
+    /// - Throws: the errors of writing and of reading the log.
+    package func noteContinuing(_ work: SupersededWork) async throws(LogError) {
+        let known = try core.storage.continuedIntents()
+        var continued = known
+        for span in work.allIntents.spans { continued.add(span) }
+        guard continued != known else { return }
+        let bytes = continued.encoded.count
+        _ = try await core.runner.result(ofOwn: .noteContinued(continued), bytes: bytes)
+    }
+
     /// Whether this log has all confirmed events of another log, byte for byte, in the same
     /// positions, and of the same lineage.
     ///

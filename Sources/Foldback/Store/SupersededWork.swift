@@ -3,35 +3,47 @@
 /// It has names and no events: an event is read when it is recorded again. So its size grows with
 /// the intents that events name.
 package struct SupersededWork: Sendable {
-    /// An event that names an intent of this replica.
+    /// The first event that names an intent of this replica.
     private struct Naming {
         let position: Position
         let id: IntentID
+        /// The entry with the event, and the event's place in it.
+        let sequence: LogSequence
+        let place: Int
     }
 
     /// The replica ids that the log has had.
     private let replicas: ReplicaTable
+    /// The intents of the logs that the log itself continues.
+    private let continued: ContinuedIntents
     /// The entry up to which the log was read.
     package private(set) var sequence: LogSequence = 0
     /// The first intent of each replica id, in order. A copied log goes on under another id (L11).
     private var firsts: [(number: IntentNumber, replica: ReplicaID)] = []
     private var nextNumber: IntentNumber = 1
     private var namings: [Naming] = []
-    private var named: Set<IntentID> = []
+    /// The places in `namings`, by the intents that the events name.
+    private var named: [IntentID: Int] = [:]
+    /// The intents of earlier logs that several events name.
+    private var split: Set<IntentID> = []
     private var confirmedNumbers: Set<IntentNumber> = []
     private var dismissedNumbers: Set<IntentNumber> = []
     /// The earlier ids of intents that this log continued itself.
     private var earlier: [IntentNumber: [IntentID]] = [:]
+    /// The last intent of this log that continues an intent of an earlier log.
+    private var continuing: [IntentID: IntentNumber] = [:]
+    private var withdrawnNumbers: Set<IntentNumber> = []
     private var overlay: [RecordedIntent] = []
     private var rejections: [(number: IntentNumber, sequence: LogSequence)] = []
     /// Whether any confirmed event names an intent.
-    package private(set) var hasOrigins = false
+    private var hasOrigins = false
 
     /// Reads the log of an open store.
     ///
     /// - Complexity: reads the log once, without decoding events.
     package init<P: EventFold>(of old: Store<P>) throws(LogError) {
         replicas = old.core.storage.header.replicas
+        continued = try old.core.storage.continuedIntents()
         try readOn(in: old)
     }
 
@@ -41,7 +53,7 @@ package struct SupersededWork: Sendable {
         if published.sequence > sequence {
             let start = sequence.next
             try old.readingLog { log throws(LogError) in
-                try log.scanEntries(from: start, upTo: published.sequence) { take($0) }
+                try log.scanEntries(from: start, upTo: published.sequence) { take($0, at: $1) }
             }
             sequence = published.sequence
         }
@@ -51,7 +63,7 @@ package struct SupersededWork: Sendable {
         }
     }
 
-    private mutating func take(_ entry: Entry) {
+    private mutating func take(_ entry: Entry, at sequence: LogSequence) {
         switch entry {
         case .intent(let recorded):
             if firsts.last?.replica != recorded.id.replica {
@@ -60,18 +72,28 @@ package struct SupersededWork: Sendable {
             nextNumber = recorded.number.next
             let ids = CarriedName.earlierIDs(of: recorded)
             if !ids.isEmpty { earlier[recorded.number] = ids }
+            for id in ids { continuing[id] = recorded.number }
             if let old = recorded.retries { dismissedNumbers.insert(old) }
         case .acknowledged(let answer):
             if answer.settles { confirmedNumbers.insert(answer.number) }
         case .changed(let number, .dismissed): dismissedNumbers.insert(number)
-        case .changed(_, .rejected), .changed(_, .withdrawn), .changed(_, .abandoned): break
+        case .changed(let number, .withdrawn), .changed(let number, .abandoned):
+            withdrawnNumbers.insert(number)
+        case .changed(_, .rejected): break
         case .confirmed(let batch):
             confirmedNumbers.formUnion(batch.settled)
-            for event in batch.events {
+            for (place, event) in batch.events.enumerated() {
                 guard let id = event.origin else { continue }
                 hasOrigins = true
-                guard replicas.has(id.replica), named.insert(id).inserted else { continue }
-                namings.append(Naming(position: event.position, id: id))
+                let isEarlier = continued.has(id)  // mutant: second-loss
+                guard replicas.has(id.replica) || isEarlier else { continue }
+                guard named[id] == nil else {
+                    if isEarlier { split.insert(id) }
+                    continue
+                }
+                named[id] = namings.count
+                namings.append(
+                    Naming(position: event.position, id: id, sequence: sequence, place: place))
             }
         }
     }
@@ -84,14 +106,46 @@ package struct SupersededWork: Sendable {
     /// The ids of the unsettled intents.
     package var unsettledIDs: Set<IntentID> { Set(overlay.map(\.id)) }
 
-    /// The confirmed intents that a confirmed event names, in order of position.
+    /// The confirmed intents that a confirmed event names, in order of position: those of this log,
+    /// and those of earlier logs that no intent of this log continues.
     var confirmed: [CarriedName] {
-        // An event that comes late can name an intent that stays rejected (F6).
-        namings.enumerated()
-            .filter { has($0.element.id) && confirmedNumbers.contains($0.element.id.number) }
+        var found: Set<IntentID> = []
+        return namings.enumerated()
             .sorted { ($0.element.position, $0.offset) < ($1.element.position, $1.offset) }
-            .map { name(of: $0.element.id) }
+            .compactMap { confirmedName(for: $0.element.id) }
+            .filter { found.insert($0.id).inserted }
     }
+
+    /// Returns the confirmed intent that an event with this origin shows; nil if there is none.
+    private func confirmedName(for id: IntentID) -> CarriedName? {
+        // An event that comes late can name an intent that stays rejected (F6).
+        if has(id) { return confirmedNumbers.contains(id.number) ? name(of: id) : nil }
+        guard continued.has(id) else { return nil }
+        // The authority got the intent under its earlier id, too.
+        if let number = continuing[id], let own = self.id(of: number) {
+            if confirmedNumbers.contains(number) { return name(of: own) }
+            if !withdrawnNumbers.contains(number) { return nil }
+        }
+        return CarriedName(id, earlier: [])
+    }
+
+    /// Whether one event of the log is all that the authority had of the intent. If not, an intent
+    /// of an earlier log cannot be made from its event.
+    func isWhole(_ name: CarriedName) -> Bool { !split.contains(name.id) }
+
+    /// The intents of this log, and of the logs that it continues.
+    var allIntents: ContinuedIntents {
+        var all = continued
+        for (index, first) in firsts.enumerated() {
+            let next = index + 1 < firsts.count ? firsts[index + 1].number : nextNumber
+            all.add(  // mutant: continued-ids
+                ContinuedIntents.Span(replica: first.replica, first: first.number, next: next))
+        }
+        return all
+    }
+
+    /// Whether the log tells which of its confirmed intents an authority lacks.
+    package var tellsOrigins: Bool { hasOrigins || unnamedCount == 0 }
 
     /// The intents whose rejections are listed, ascending.
     var rejected: [CarriedName] {
@@ -102,7 +156,9 @@ package struct SupersededWork: Sendable {
 
     /// The number of intents that count as confirmed, and that no event names.
     var unnamedCount: Int {
-        confirmedNumbers.count { number in id(of: number).map { !named.contains($0) } ?? true }
+        confirmedNumbers.count { number in
+            id(of: number).map { name(of: $0).ids.allSatisfy { named[$0] == nil } } ?? true
+        }
     }
 
     /// Returns whether the intent is one of this log.
@@ -160,8 +216,17 @@ package struct SupersededWork: Sendable {
                         name, try log.settledIntent(name.id.number, codec: codec).recorded,
                         try log.rejection(of: name.id.number, at: sequence))
                 }
+                var entry = DecodedEntry(log: log, codec: codec)
                 for name in confirmed {
-                    add(name, try log.settledIntent(name.id.number, codec: codec).recorded, nil)
+                    if has(name.id) {
+                        add(name, try log.settledIntent(name.id.number, codec: codec).recorded, nil)
+                    } else {
+                        let payload = try payload(of: name.id, in: &entry)
+                        let proposal = Proposal(
+                            payload: payload, isConfirmOnly: false, once: name.once, info: [:])
+                        works.append(
+                            (.command(.record(proposal), isForced: true), payload.bytes.count))
+                    }
                 }
             }
         }
@@ -173,6 +238,45 @@ package struct SupersededWork: Sendable {
             add(name, intent, nil)
         }
         return works
+    }
+
+    /// Returns the confirmed event that names an intent of an earlier log.
+    private func payload(
+        of id: IntentID, in entry: inout DecodedEntry
+    ) throws(LogError) -> Payload {
+        guard let index = named[id] else { preconditionFailure("no event names \(id)") }
+        let naming = namings[index]
+        let events = try entry.events(at: naming.sequence)
+        guard events.indices.contains(naming.place), events[naming.place].origin == id else {
+            throw .damaged(
+                path: entry.log.path, sequence: naming.sequence,
+                reason: "the entry should have the event of intent \(id)")
+        }
+        return events[naming.place].payload
+    }
+}
+
+/// The batch that was decoded last. Intents are brought in order of position, so the next event is
+/// usually in the same batch.
+private struct DecodedEntry {
+    let log: any LogStorage
+    let codec: any PayloadCodec
+    private var sequence: LogSequence = 0
+    private var batch: [Confirmed] = []
+
+    init(log: any LogStorage, codec: any PayloadCodec) {
+        self.log = log
+        self.codec = codec
+    }
+
+    /// Returns the events of the batch at a sequence; none if the entry is not a batch.
+    mutating func events(at sequence: LogSequence) throws(LogError) -> [Confirmed] {
+        if sequence != self.sequence {
+            let record = try log.decodedRecords(from: sequence, countMax: 1, codec: codec).first
+            batch = if case .confirmed(let found) = record?.entry { found.events } else { [] }
+            self.sequence = sequence
+        }
+        return batch
     }
 }
 
@@ -217,16 +321,18 @@ struct CarriedName {
 }
 
 extension LogStorage {
-    /// Calls `body` with each entry in order. Decodes no event.
+    /// Calls `body` with each entry and its sequence, in order. Decodes no event.
     func scanEntries(
-        from start: LogSequence, upTo end: LogSequence, _ body: (Entry) -> Void
+        from start: LogSequence, upTo end: LogSequence, _ body: (Entry, LogSequence) -> Void
     ) throws(LogError) {
         var next = start
         while next <= end {
             let records = try decodedRecords(
                 from: next, countMax: Limits.readCountMax, codec: RawCodec())
             guard let last = records.last else { throw missing(next) }
-            for record in records where record.stamp.sequence <= end { body(record.entry) }
+            for record in records where record.stamp.sequence <= end {
+                body(record.entry, record.stamp.sequence)
+            }
             next = last.stamp.sequence.next
         }
     }

@@ -100,6 +100,7 @@ package struct CheckpointManifest: Sendable, Equatable {
             }
         }
         writer.variable(firstUnread ?? 0)
+        writer.fixed(UInt8(hasNotes ? 1 : 0))
         _ = writer.seal(seed: CheckpointKey(manifestAt: sequence).seed)
         return writer.bytes
     }
@@ -126,9 +127,10 @@ package struct CheckpointManifest: Sendable, Equatable {
                 _ = try reader.variable()
             }
         }
-        let hasNotes = version >= Self.versionWithNotes
+        let isNewest = version >= Self.versionWithNotes
+        let hasNotes = isNewest ? try reader.fixed(UInt8.self) != 0 : false
         guard reader.isAtEnd,
-            Self.isInOrder(sections, lacksEvents: firstUnread != nil, hasNotes: hasNotes)
+            Self.isInOrder(sections, lacksEvents: firstUnread != nil, isNewest: isNewest)
         else { throw .damaged("its sections are not those of a checkpoint") }
         self.init(
             sequence: sequence, format: format, sections: sections, firstUnread: firstUnread,
@@ -137,11 +139,11 @@ package struct CheckpointManifest: Sendable, Equatable {
 
     /// Returns whether the sections are the log, the projections, and then the lists of events.
     private static func isInOrder(
-        _ sections: [Section], lacksEvents: Bool, hasNotes: Bool
+        _ sections: [Section], lacksEvents: Bool, isNewest: Bool
     ) -> Bool {
         guard sections.first?.content == .log else { return false }
         var projections = sections.dropFirst()
-        if hasNotes, projections.last?.content == .partlyRead { projections.removeLast() }
+        if isNewest, projections.last?.content == .partlyRead { projections.removeLast() }
         if projections.last?.content == .unread { projections.removeLast() }
         let listCount = sections.count - 1 - projections.count
         return projections.allSatisfy { $0.projection != nil } && (listCount > 0) == lacksEvents

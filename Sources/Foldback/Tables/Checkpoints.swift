@@ -18,9 +18,13 @@ package struct CheckpointRows: Sendable {
 
     /// Encodes a checkpoint.
     ///
-    /// - Parameter format: the format of the codec that read the events.
+    /// - Parameters:
+    ///   - format: the format of the codec that read the events.
+    ///   - hasNotes: whether that codec notes the members that it does not read.
     /// - Complexity: O(n) in the checkpoint's bytes, with one copy of them.
-    package init(_ checkpoint: Checkpoint, format: EventFormat, replicas: ReplicaTable) {
+    package init(
+        _ checkpoint: Checkpoint, format: EventFormat, hasNotes: Bool, replicas: ReplicaTable
+    ) {
         var sections = [checkpoint.log.encoded(replicas: replicas)]
         var contents = [CheckpointManifest.Section(.log, of: sections[0])]
         for projection in checkpoint.projections {
@@ -43,7 +47,7 @@ package struct CheckpointRows: Sendable {
         manifest = CheckpointManifest(
             sequence: checkpoint.log.sequence, format: format, sections: contents,
             firstUnread: [checkpoint.unread.first, checkpoint.partlyRead.first]
-                .compactMap(\.self).min())
+                .compactMap(\.self).min(), hasNotes: hasNotes)
     }
 
     /// The rows in the order to write them: bounded pieces, then the manifest.

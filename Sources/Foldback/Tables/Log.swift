@@ -92,6 +92,35 @@ extension SeenFaults: LogRow {
     }
 }
 
+extension ContinuedIntents: LogRow {
+    package static let key = KeyBytes(Array("continues".utf8))
+    package static let rowName = "continued logs"
+    package static let format: UInt8 = 1
+
+    package init(fields reader: inout ByteReader) throws(FormatError) {
+        self.init()
+        for _ in 0..<(try reader.variable()) {
+            guard let replica = ReplicaID(try reader.sizedString()) else {
+                throw .damaged("it has an unusable replica id")
+            }
+            let first: IntentNumber = try reader.number()
+            let next: IntentNumber = try reader.number()
+            guard 1 <= first, first < next, !spans.contains(where: { $0.replica == replica })
+            else { throw .damaged("its intents are out of order") }
+            add(Span(replica: replica, first: first, next: next))
+        }
+    }
+
+    package func writeFields(to writer: inout ByteWriter) {
+        writer.variable(UInt64(spans.count))
+        for span in spans {
+            writer.sized(span.replica.description)
+            writer.variable(span.first)
+            writer.variable(span.next)
+        }
+    }
+}
+
 /// Which projections share their conflicts, and from which entry on: a note in the log (F9).
 ///
 /// ```
@@ -247,6 +276,12 @@ extension LogStorage {
     ///
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     package func seenFaults() throws(LogError) -> SeenFaults? { try row(of: SeenFaults.self) }
+    /// Returns the intents of the logs that this log continues.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    package func continuedIntents() throws(LogError) -> ContinuedIntents {
+        try row(of: ContinuedIntents.self) ?? ContinuedIntents()
+    }
 
     /// Returns which projections share their conflicts, and from which entry on.
     ///
@@ -265,6 +300,9 @@ extension WriteBatch {
     package mutating func writeLostData(_ lostData: LostData?) { self.lostData = .some(lostData) }
 
     package mutating func writeSeenFaults(_ seen: SeenFaults) { seenFaults = seen }
+    package mutating func writeContinued(_ continued: ContinuedIntents) {
+        self.continued = continued
+    }
 
     package mutating func writeSharedConflicts(_ shared: SharedConflicts) {
         sharedConflicts = shared

@@ -18,8 +18,7 @@ package struct StoredRowsHeader: Equatable, Sendable {
     package let format: EventFormat
     /// The entry up to which the rows are folded.
     package let sequence: LogSequence
-    /// Whether the code that made the rows noted the members that it did not read, and those that it
-    /// wrote.
+    /// Whether the codec that read the events noted the members that it did not read.
     package let hasNotes: Bool
 
     package init(
@@ -59,6 +58,7 @@ package struct StoredRowsHeader: Equatable, Sendable {
         writer.fixed(identity.version)
         writer.sized(identity.name.string)
         writer.sized(schema)
+        writer.fixed(UInt8(hasNotes ? 1 : 0))
         _ = writer.seal(seed: UInt64(number))
         return writer.bytes
     }
@@ -70,7 +70,6 @@ package struct StoredRowsHeader: Equatable, Sendable {
             throw .newer("stored rows of format \(format)")
         }
         self.number = number
-        hasNotes = format >= 3
         sequence = LogSequence(try reader.fixed())
         self.format =
             format == 1
@@ -79,6 +78,7 @@ package struct StoredRowsHeader: Equatable, Sendable {
         identity = ProjectionIdentity(
             name: ExactString(try reader.sizedString()), version: version)
         schema = try reader.sizedString()
+        hasNotes = format > 2 ? try reader.fixed(UInt8.self) != 0 : false
     }
 }
 

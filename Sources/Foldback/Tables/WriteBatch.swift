@@ -14,6 +14,7 @@ package struct WriteBatch: Sendable {
     var lineage: Lineage?
     /// Nil: unchanged. The inner nil removes the row.
     var lostData: LostData??
+    var continued: ContinuedIntents?
     var sharedConflicts: SharedConflicts?
     var seenFaults: SeenFaults?
 
@@ -22,7 +23,7 @@ package struct WriteBatch: Sendable {
     package var isEmpty: Bool {
         records.isEmpty && attempts.isEmpty && checkpoints.isEmpty && rows.isEmpty
             && projections.isEmpty && registered.isEmpty && lineage == nil
-            && lostData == nil && sharedConflicts == nil && seenFaults == nil
+            && lostData == nil && continued == nil && sharedConflicts == nil && seenFaults == nil
     }
 
     package var hasEntries: Bool { !records.isEmpty }
@@ -54,6 +55,9 @@ package struct WriteBatch: Sendable {
         }
         if let seenFaults {
             writes.append(TableWrite(.log, .bytes(SeenFaults.key), seenFaults.encoded))
+        }
+        if let continued {
+            writes.append(TableWrite(.log, .bytes(ContinuedIntents.key), continued.encoded))
         }
         if let sharedConflicts {
             writes.append(

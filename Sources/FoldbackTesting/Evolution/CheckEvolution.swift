@@ -49,7 +49,10 @@ func checkEvolution<P: Projection>(
     check.checkEvents(drawn)
     if let codec = P.stateCodec, let bytes = try? codec.encode(state) {
         let names = (codec as? any MemberNaming)?.naming
-        check.check(.state, [names?.excerpt(of: bytes) ?? bytes], names) { bytes in
+        // An excerpt of a state whose parts depend on each other may be none.
+        let excerpt = names?.excerpt(of: bytes) ?? bytes
+        let isState = (try? codec.decode(excerpt.span.bytes)) != nil
+        check.check(.state, [isState ? excerpt : bytes], names) { bytes in
             try codec.encode(try codec.decode(bytes.span.bytes))
         }
     }
@@ -163,28 +166,20 @@ private struct EvolutionCheck<P: EventFold> {
         let isFirst = samples.newestVersion(of: kind) != version
         guard let names else {
             // Nobody sees the members, so a few samples of each version must do.
-            if isFirst {
-                add(
-                    Array(Set(written).sorted { $0.lexicographicallyPrecedes($1) }.prefix(8)), kind,
-                    version, rewrite)
-            }
+            let few = Set(written).sorted { $0.lexicographicallyPrecedes($1) }.prefix(8)
+            if isFirst { add(Array(few), kind, version, rewrite) }
             return
         }
-        var known = members(of: kind, version, names)
-        for bytes in written {
-            let places = names.places(in: bytes)
-            guard isFirst && known.isEmpty || !known.isSuperset(of: places.map(\.place)) else {
-                continue
-            }
-            let added = places.filter { place, siblings in
-                !known.contains(place) && siblings.contains { known.contains($0) }
-            }
-            // Members that are alone in their object are a new case of an enum.
-            if !isFirst, !added.isEmpty {
-                findings.append(newMember(Set(added.map(\.place)).sorted(), bytes, kind, version))
-                return
-            }
-            known.formUnion(places.map(\.place))
+        let known = members(of: kind, version, names)
+        if !isFirst, let finding = newMember(in: written, kind, version, names) {
+            findings.append(finding)
+            return
+        }
+        var sampled = known
+        for (index, bytes) in written.enumerated() {
+            let places = names.places(in: bytes).map(\.place)
+            guard !sampled.isSuperset(of: places) || isFirst && index == 0 else { continue }
+            sampled.formUnion(places)
             add([bytes], kind, version, rewrite)
         }
         checkReusedNames(kind, version, names)
@@ -194,21 +189,46 @@ private struct EvolutionCheck<P: EventFold> {
         _ written: [[UInt8]], _ kind: EvolutionSamples.Kind, _ version: Int64,
         _ rewrite: ([UInt8]) throws -> [UInt8]
     ) {
-        additions += written.map {
-            EvolutionSamples.Sample(
-                kind: kind, version: version, written: Self.json($0),
-                readings: [version: (try? rewrite($0)).map(Self.json) ?? .null])
+        for bytes in written {
+            do {
+                additions.append(
+                    EvolutionSamples.Sample(
+                        kind: kind, version: version, written: Self.json(bytes),
+                        readings: [writer(of: kind): Self.json(try rewrite(bytes))]))
+            } catch {
+                findings.append(
+                    "the \(kind.text) \(Self.text(Self.json(bytes))) cannot be read by the code that "
+                        + "wrote it: \(error)")
+            }
         }
     }
 
+    /// Returns the finding of a new member that older code of the same version drops: it is beside a
+    /// member of a sample, or in an object that is empty in a sample. Other new members are those of a
+    /// new case of an enum.
     private func newMember(
-        _ members: [JSONPointer], _ bytes: [UInt8], _ kind: EvolutionSamples.Kind,
-        _ version: Int64
-    ) -> String {
-        "the \(kind.text) \(Self.text(Self.json(bytes))) of version \(version) has the new member "
-            + members.map(\.description).joined(separator: ", ")
-            + ", which older code of this version drops: raise the version of the "
-            + "\(owner(of: kind)), or delete the samples of a version that was never shipped"
+        in written: [[UInt8]], _ kind: EvolutionSamples.Kind, _ version: Int64,
+        _ names: any MemberNames
+    ) -> String? {
+        let known = members(of: kind, version, names)
+        let parents = known.union([JSONPointer([])]).filter { parent in
+            !known.contains { $0.names.dropLast() == parent.names[...] }
+        }
+        for bytes in written {
+            let added = names.places(in: bytes).filter { place, siblings in
+                !known.contains(place)
+                    && (siblings.contains { known.contains($0) }
+                        || parents.contains(JSONPointer(Array(place.names.dropLast()))))
+            }
+            guard !added.isEmpty else { continue }
+            return
+                "the \(kind.text) \(Self.text(Self.json(bytes))) of version \(version) has the new "
+                + "member "
+                + Set(added.map(\.place)).sorted().map(\.description).joined(separator: ", ")
+                + ", which older code of this version drops: raise the version of the "
+                + "\(owner(of: kind)), or delete the samples of a version that was never shipped"
+        }
+        return nil
     }
 
     /// The places of the members in the samples of a version.
@@ -253,19 +273,32 @@ private struct EvolutionCheck<P: EventFold> {
             findings.append("\(name) cannot be read any more: \(error)")
             return
         }
-        guard let last = sample.readings.keys.max(), let old = sample.readings[last] else { return }
-        if let place = EvolutionReading.change(from: old, to: reading), last >= version {
+        // Another codec writes other bytes of the same value.
+        let writer = writer(of: sample.kind)
+        let last = sample.readings.keys.filter { $0.codec == writer.codec }.map(\.version).max()
+        let old = last.flatMap {
+            sample.readings[EvolutionSamples.Writer(codec: writer.codec, version: $0)]
+        }
+        if let last, let old, let place = EvolutionReading.change(from: old, to: reading),
+            last >= version
+        {
             findings.append(
                 "\(name) is read in another way at \(place): \(Self.text(reading)), not "
                     + "\(Self.text(old)). Read it as before, or raise the version of the "
                     + owner(of: sample.kind))
             return
         }
-        samples.samples[index].readings[version] = reading
+        samples.samples[index].readings[writer] = reading
     }
 
     private func version(of kind: EvolutionSamples.Kind) -> Int64 {
         if case .event = kind { Int64(P.codec.format.version) } else { Int64(P.version) }
+    }
+
+    private func writer(of kind: EvolutionSamples.Kind) -> EvolutionSamples.Writer {
+        guard case .event = kind else { return EvolutionSamples.Writer(version: Int64(P.version)) }
+        let format = P.codec.format
+        return EvolutionSamples.Writer(codec: Int64(format.codec), version: Int64(format.version))
     }
 
     private func owner(of kind: EvolutionSamples.Kind) -> String {

@@ -19,6 +19,27 @@ struct EvolutionSamples {
         }
     }
 
+    /// What wrote a value: a codec's version, or a projection's, whose codec is 0.
+    struct Writer: Hashable {
+        let codec: Int64
+        let version: Int64
+
+        var text: String { codec == 0 ? "\(version)" : "\(codec).\(version)" }
+
+        init(codec: Int64 = 0, version: Int64) {
+            self.codec = codec
+            self.version = version
+        }
+
+        init?(_ text: String) {
+            let numbers = text.split(separator: ".").map { Int64($0) }
+            guard let version = numbers.last ?? nil, let codec = numbers.first ?? nil else {
+                return nil
+            }
+            self.init(codec: numbers.count > 1 ? codec : 0, version: version)
+        }
+    }
+
     struct Sample {
         let kind: Kind
         /// The version that wrote it: of the codec for an event, of the projection for the others.
@@ -26,7 +47,7 @@ struct EvolutionSamples {
         /// The JSON that was written, or a text of hexadecimal digits of other bytes.
         let written: JSON
         /// What code of a version read of it, as that code writes it again.
-        var readings: [Int64: JSON]
+        var readings: [Writer: JSON]
     }
 
     var samples: [Sample] = []
@@ -76,7 +97,7 @@ extension EvolutionSamples.Sample {
         case .row(let table): object["table"] = .string(table)
         }
         var readings = JSON.Object()
-        for (version, reading) in self.readings { readings[ExactString("\(version)")] = reading }
+        for (writer, reading) in self.readings { readings[ExactString(writer.text)] = reading }
         object["readings"] = .object(readings)
         return object
     }
@@ -96,9 +117,9 @@ extension EvolutionSamples.Sample {
         self.version = version
         self.written = written
         self.readings = [:]
-        for (version, reading) in readings.members {
-            guard let version = Int64(version.string) else { return nil }
-            self.readings[version] = reading
+        for (name, reading) in readings.members {
+            guard let writer = EvolutionSamples.Writer(name.string) else { return nil }
+            self.readings[writer] = reading
         }
     }
 }
@@ -116,14 +137,27 @@ enum EvolutionReading {
                 if let change = change(from: value, to: other, at: place) { return change }
             }
             return nil
-        case (.array(let old), .array(let new)):
-            guard old.count == new.count else { return place }
-            for (index, (a, b)) in zip(old, new).enumerated() {
-                let place = place.appending(ExactString("\(index)"))
-                if let change = change(from: a, to: b, at: place) { return change }
-            }
-            return nil
+        case (.array(let old), .array(let new)): return change(from: old, to: new, at: place)
         default: return old == new ? nil : place
         }
+    }
+
+    /// Sets, and dictionaries that JSON writes as arrays, are written in any order.
+    private static func change(
+        from old: [JSON], to new: [JSON], at place: JSONPointer
+    ) -> JSONPointer? {
+        guard old.count == new.count else { return place }
+        var changed: JSONPointer?
+        for (index, (a, b)) in zip(old, new).enumerated() where changed == nil {
+            changed = change(from: a, to: b, at: place.appending(ExactString("\(index)")))
+        }
+        var left = new
+        for value in old where changed != nil {
+            guard let index = left.firstIndex(where: { change(from: value, to: $0) == nil }) else {
+                return changed
+            }
+            left.remove(at: index)
+        }
+        return nil
     }
 }

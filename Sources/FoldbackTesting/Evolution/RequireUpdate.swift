@@ -17,13 +17,15 @@ import Foundation
 ///
 /// - Parameters:
 ///   - old: the projection in the older version of the app, as that version shipped it.
-///   - new: the projection in the newer version.
+///   - new: the projection in the newer version. Its states are compared with `==`.
 ///   - events: generates events of the newer version, also with its new members and cases.
 ///   - histories: how many logs are tried. Short ones come first.
 ///   - seed: repeats an earlier run; nil for a new one.
 /// - Throws: ``UpdateBroken`` with the first log that lost something; ``Discarded`` of the
 ///   generator; errors of encoding events and of the file system.
-public nonisolated(nonsending) func requireUpdate<Old: Projection, New: Projection>(
+public nonisolated(nonsending) func requireUpdate<
+    Old: Projection, New: Projection & Equatable
+>(
     from old: Old.Type, to new: New.Type, events: Generator<New.Event>, histories: Int = 100,
     seed: UInt64? = nil
 ) async throws {

@@ -52,12 +52,16 @@ final class FleetBook<P: Projection>: Sendable {
     // MARK: Superseded logs
 
     /// Notes that a new log continues an intent.
-    func note(_ id: IntentID, continuing old: IntentID) {
+    ///
+    /// - Parameter delivered: the event if it is as an authority had it, which may have reworded the
+    ///   intent; nil if the intent came from its own entry.
+    func note(_ id: IntentID, continuing old: IntentID, delivered: P.Event?) {
         origins.withLock { $0[id] = original(of: old, $0) }
+        let bytes = delivered.flatMap { try? P.codec.encode($0) }
         intents.withLock { intents in
             guard let known = intents[old] else { return }
             intents[id] = Intent(
-                bytes: known.bytes, ruling: known.ruling, replica: known.replica)
+                bytes: bytes ?? known.bytes, ruling: known.ruling, replica: known.replica)
         }
     }
 
@@ -78,10 +82,6 @@ final class FleetBook<P: Projection>: Sendable {
         Set(lost.withLock { $0 }.map { original(of: $0) })
             .subtracting(givenUp.withLock { $0 })
     }
-
-    /// Notes that the present authority had these intents when their log was continued. They are
-    /// intents of the kept log, and the new log does not bring them if they are lost later.
-    func noteKept(_ ids: [IntentID]) { for id in ids { givesUp(id) } }
 
     /// Notes that a user takes an intent back.
     func givesUp(_ id: IntentID) {

@@ -35,20 +35,16 @@ extension SimulatedReplica {
             await task.value
         }
         let place = SimulatedPlace(replica: self, link: link)
-        var choice = fleet.brings
         while runs(link) {
             do throws(SyncError) {
                 let result = try await process.store.continueOnNewLog(
-                    from: link, policy: policy, bringing: choice, sources: fleet.time.sources,
-                    in: place)
+                    from: link, policy: policy, bringing: fleet.brings,
+                    sources: fleet.time.sources, in: place)
                 switch result {
                 case .continued, .stopped: return
                 case .notSuperseded: return goOn(link)
                 case .failed: break
                 }
-            } catch .originsUnknown {
-                choice = .pending  // nothing was confirmed
-                continue
             } catch .superseded {}  // by yet another authority
             // The user signs in, or the authority works again.
             await fleet.time.sources.sleep(.seconds(1))
@@ -145,7 +141,9 @@ private struct SimulatedPlace<P: Projection>: SuccessorPlace {
             } else if !places.insert("\(before)").inserted {
                 fleet.notes.broke("doubled", "\(name) continues intent \(before) twice.")
             }
-            fleet.book.note(intent.id, continuing: before)
+            let isOwn = old.core.storage.header.replicas.has(before.replica)
+            fleet.book.note(
+                intent.id, continuing: before, delivered: isOwn ? nil : intent.event)
         }
         var next: LogSequence = 1
         while next <= successor.status.sequence {
@@ -154,7 +152,6 @@ private struct SimulatedPlace<P: Projection>: SuccessorPlace {
                 guard case .confirmed(let events, _) = entry.content else { continue }
                 let origins = events.compactMap { $0.origin.map { "\($0)" } }
                 places.formUnion(origins)
-                fleet.book.noteKept(origins.compactMap { ids[$0] })
             }
         }
         for intent in old.overlay {

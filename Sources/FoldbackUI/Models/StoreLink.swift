@@ -11,7 +11,9 @@ import Observation
     /// The intents that the server rejected and that are neither dismissed nor retried, ascending.
     private(set) var rejections: [IntentMark] = []
     private(set) var faults: [Fault]
-    private(set) var faultSummary: FaultSummary
+    /// Counts the changes of ``faultSummary``, which is made only when it is asked for.
+    private var faultChanges = 0
+    @ObservationIgnored private var knownFaults: FaultSummary?
     private(set) var condition: StoreCondition = .open
 
     /// The state that the model has.
@@ -62,7 +64,6 @@ import Observation
         revision = first.sequence
         faultsIn = source.faults
         faults = source.faults(first)
-        faultSummary = first.faultSummary
     }
 
     isolated deinit {
@@ -98,6 +99,14 @@ import Observation
         adopt()  // mutant: read-your-writes
     }
 
+    /// The faults in groups. The first use after a change costs as much as there are faults.
+    var faultSummary: FaultSummary {
+        _ = faultChanges
+        let summary = knownFaults ?? shown.faultSummary
+        knownFaults = summary
+        return summary
+    }
+
     /// Reads everything that is committed, on no particular actor.
     func read() async { await reader.read() }
 
@@ -110,9 +119,9 @@ import Observation
         for show in update.parts.values { show() }
         let faults = faultsIn(shown)
         if faults.count != self.faults.count { self.faults = faults }
-        // Making a summary costs as much as there are faults, so only news makes one.
         if shown.faultCount != base.faultCount || shown.facts.seenFaults != base.facts.seenFaults {
-            faultSummary = shown.faultSummary
+            knownFaults = nil
+            faultChanges += 1
         }
         for (id, status) in update.statuses { show(status, of: id) }
         if let rejections = update.rejections { self.rejections = rejections }

@@ -88,6 +88,15 @@ let sendingMutants: [Mutant] = [
         at: "settled-carrier",
         .replace("places[$0]", with: "places[$0]?.filter { !carriers[$0].state.isSettled }")),
     Mutant(
+        "an intent of an earlier log that is lost later is not brought", rule: "N6",
+        test:
+            "N6: an intent that two servers had and the third has lost is brought from its event",
+        at: "second-loss", .value("false")),
+    Mutant(
+        "a new log does not note the intents of the log that it continues", rule: "N6",
+        test: "N6: the intents of a log are known through two logs that continue it",
+        at: "continued-ids", .skip()),
+    Mutant(
         "a brought rejection is sent", rule: "N6",
         test: "N6: a listed rejection comes along in one commit, and is never sent",
         at: "brought-rejection", .returns("result")),

@@ -86,24 +86,12 @@ struct ContinuationCheck: Sendable {
         } catch {
             guard case .superseded = error else { throw error }
         }
-        let result = try await bringing { choice throws(SyncError) in
-            try await store.continueOnNewLog(
-                from: authority, policy: .ordered, bringing: choice, opening: Self.open)
-        }
+        let result = try await store.continueOnNewLog(
+            from: authority, policy: .ordered, bringing: .pendingAndConfirmed, opening: Self.open)
         guard case .continued(let next, _) = result else {
             throw Finding.unusable("continuing ended with \(result)")
         }
         return next
-    }
-
-    /// Brings pending work alone if the cut was before the confirmation.
-    private func bringing<R>(
-        _ body: (WorkToBring) async throws(SyncError) -> R
-    ) async throws(SyncError) -> R {
-        do throws(SyncError) { return try await body(.pendingAndConfirmed) } catch {
-            guard case .originsUnknown = error else { throw error }
-            return try await body(.pending)
-        }
     }
 
     /// Checks that the old log is whole, and brings its work again.
@@ -113,9 +101,7 @@ struct ContinuationCheck: Sendable {
             throw Finding.wrong("the old log ends at \(old.status.sequence)")
         }
         let sequence = store.status.sequence
-        _ = try await bringing { choice throws(SyncError) in
-            try await store.bring(choice, from: old)
-        }
+        _ = try await store.bring(.pendingAndConfirmed, from: old)
         await old.close()
         guard store.status.sequence == sequence else {
             throw Finding.wrong("bringing again records: \(store.overlay.map(\.once))")

@@ -11,7 +11,9 @@ struct Main {
             guard arguments.first != "peak" else { return try PeakProbe.run(arguments.dropFirst()) }
             if arguments.first == "successor", let log = arguments.dropFirst().first {
                 if let story = arguments.dropFirst(2).first {
-                    return try await SuccessorProbe.run(URL(filePath: log), losing: story)
+                    return try await SuccessorProbe.run(
+                        URL(filePath: log), losing: story,
+                        bringing: rest.last == "pending" ? .pending : .pendingAndConfirmed)
                 }
                 return try await SuccessorProbe.run(URL(filePath: log))
             }
@@ -31,7 +33,7 @@ struct Main {
                     """
                     usage: foldback-probe damage memory|rows LOG SCRATCH flip|zero FIRST LAST STEP
                            foldback-probe faults memory|rows LOG ROUNDS BYTES
-                           foldback-probe successor LOG
+                           foldback-probe successor LOG [backup|nothing [pending]]
                            foldback-probe poison LOG BOOK ordered|concurrent POISON
                            foldback-probe peak FILE COMMAND...
 

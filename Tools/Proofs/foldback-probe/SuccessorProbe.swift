@@ -4,7 +4,7 @@ import FoldbackSync
 import Foundation
 
 /// `foldback-probe successor LOG`: continues a superseded log with another authority, and brings
-/// pending and confirmed work. If no event names an intent, it brings pending work alone.
+/// pending and confirmed work.
 ///
 /// The authority is ``secondAuthority(after:)``. The line is `continued`. If the log has this
 /// authority's events, the line is `already continued`, and the work of its kept logs is brought
@@ -16,27 +16,25 @@ enum SuccessorProbe {
         guard try await isSuperseded(store, by: authority) else {
             for url in try await LogDirectory(at: log).keptLogs() {
                 let kept = try await open(url)
-                try await bringing { choice throws(SyncError) in
-                    _ = try await store.bring(choice, from: kept)
-                }
+                _ = try await store.bring(.pendingAndConfirmed, from: kept)
                 await kept.close()
             }
             say("already continued\n")
             return await store.close()
         }
-        try await bringing { choice throws(SyncError) in
-            let result = try await store.continueOnNewLog(
-                from: authority, policy: .ordered, bringing: choice, opening: open)
-            guard case .continued(let next, _) = result else { return say("\(result)\n") }
-            say("continued\n")
-            await next.close()
-        }
+        let result = try await store.continueOnNewLog(
+            from: authority, policy: .ordered, bringing: .pendingAndConfirmed, opening: open)
+        guard case .continued(let next, _) = result else { return say("\(result)\n") }
+        say("continued\n")
+        await next.close()
     }
 
     /// `foldback-probe successor LOG backup`, `… LOG nothing`: the same with an authority that has an
     /// older backup, or no data. Sends everything, brings the old log's work again, and says what was
-    /// brought and what the authority has.
-    static func run(_ log: URL, losing story: String) async throws {
+    /// brought and what the authority has. With `pending` at the end, it brings pending work alone.
+    static func run(
+        _ log: URL, losing story: String, bringing choice: WorkToBring
+    ) async throws {
         let store = try await open(log)
         guard let lineage = Lineage("empty") else { preconditionFailure("a lineage was refused") }
         let authority =
@@ -46,29 +44,26 @@ enum SuccessorProbe {
         guard try await isSuperseded(store, by: authority) else {
             return say("not superseded\n")
         }
-        try await bringing { choice throws(SyncError) in
-            let result = try await store.continueOnNewLog(
-                from: authority, policy: .ordered, bringing: choice, opening: open)
-            guard case .continued(let next, let brought) = result, let url = brought.keptLog else {
-                return say("\(result)\n")
-            }
-            say(
-                """
-                brought \(brought.pending) pending, \(brought.confirmed) confirmed, \
-                \(brought.rejections) rejected; the server lacks \(brought.lacking), \
-                unknown \(brought.unknown)
-
-                """)
-            let kept: Store<Documents>
-            do throws(LogError) { kept = try await open(url) } catch { throw .log(error) }
-            for _ in 1...2 {
-                try await sendAll(of: next, to: authority)
-                try await next.bring(choice, from: kept)
-            }
-            say("the server has \(authority.state.json), from \(authority.events.count) events\n")
-            await kept.close()
-            await next.close()
+        let result = try await store.continueOnNewLog(
+            from: authority, policy: .ordered, bringing: choice, opening: open)
+        guard case .continued(let next, let brought) = result, let url = brought.keptLog else {
+            return say("\(result)\n")
         }
+        say(
+            """
+            brought \(brought.pending) pending, \(brought.confirmed) confirmed, \
+            \(brought.rejections) rejected; the server lacks \(brought.lacking), \
+            unknown \(brought.unknown)
+
+            """)
+        let kept = try await open(url)
+        for _ in 1...2 {
+            try await sendAll(of: next, to: authority)
+            try await next.bring(choice, from: kept)
+        }
+        say("the server has \(authority.state.json), from \(authority.events.count) events\n")
+        await kept.close()
+        await next.close()
     }
 
     private static func isSuperseded(
@@ -93,16 +88,6 @@ enum SuccessorProbe {
         run.cancel()
         _ = await run.result
         _ = try await Downlink(store, from: authority, policy: .ordered).fetch()
-    }
-
-    /// Brings pending work alone if nothing shows what the authority lacks.
-    private static func bringing(
-        _ body: (WorkToBring) async throws(SyncError) -> Void
-    ) async throws {
-        do throws(SyncError) { try await body(.pendingAndConfirmed) } catch {
-            guard case .originsUnknown = error else { throw error }
-            try await body(.pending)
-        }
     }
 
     @Sendable private static func open(

@@ -42,8 +42,8 @@ import Testing
         await store.close()
     }
 
-    private func continueLog(_ log: URL, _ story: String) throws -> [String] {
-        let end = try run([executable("foldback-probe"), "successor", log.path, story])
+    private func continueLog(_ log: URL, _ story: String...) throws -> [String] {
+        let end = try run([executable("foldback-probe"), "successor", log.path] + story)
         #expect(end.status == 0, "\(end)")
         return end.output.split(separator: "\n").map { String($0) }
     }
@@ -56,9 +56,13 @@ import Testing
         }
         #expect(intents.contains(count))
         reader.close()
-        for command in ["status", "log", "verify"] {
-            let end = try run([executable("foldback"), command, url.path])
-            #expect(end.status == 0, "\(command): \(end)")
+        let commands = [
+            ["status"], ["log"], ["verify"], ["why", "--key", "a"], ["why", "--intent", "1"],
+        ]
+        for command in commands {
+            let end = try run(
+                [executable("foldback"), command[0], url.path] + command.dropFirst())
+            #expect(end.status == 0 && !end.output.isEmpty, "\(command): \(end)")
         }
     }
 
@@ -108,8 +112,12 @@ import Testing
     {
         let directory = DiskDirectory()
         try await makeLog(directory.log, names: false)
+        let refused = try run([
+            executable("foldback-probe"), "successor", directory.log.path, "nothing",
+        ])
+        #expect(refused.status != 0 && refused.errors.contains("bringing: .pending"), "\(refused)")
         #expect(
-            try continueLog(directory.log, "nothing") == [
+            try continueLog(directory.log, "nothing", "pending") == [
                 "brought 1 pending, 0 confirmed, 1 rejected; the server lacks 0, unknown 3",
                 #"the server has {"d":4}, from 1 events"#,
             ])

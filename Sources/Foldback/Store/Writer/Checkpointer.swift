@@ -25,14 +25,17 @@ package final class Checkpointer: Sendable {
     private let runner: CommandRunner
     private let policy: CheckpointPolicy
     private let format: EventFormat
+    private let notesMembers: Bool
     private let state: Mutex<State>
 
     /// - Parameter usable: the checkpoint at which opening began; 0 if there was none.
     package init(
-        _ runner: CommandRunner, policy: CheckpointPolicy, format: EventFormat, usable: LogSequence
+        _ runner: CommandRunner, policy: CheckpointPolicy, codec: any PayloadCodec,
+        usable: LogSequence
     ) {
         self.runner = runner
-        self.format = format
+        format = codec.format ?? .none
+        notesMembers = codec.notesMembers
         self.policy = policy
         state = Mutex(
             State(
@@ -127,7 +130,9 @@ package final class Checkpointer: Sendable {
         let replicas = runner.storage.header.replicas
         let format = format
         return try await Platform.onThread { () throws(LogError) in
-            CheckpointRows(try published.checkpoint(), format: format, replicas: replicas)
+            CheckpointRows(
+                try published.checkpoint(), format: format, hasNotes: self.notesMembers,
+                replicas: replicas)
         }
     }
 

@@ -34,6 +34,9 @@ extension LogWriter {
             case .noteSeenFaults(let seen):
                 working.noteSeenFaults(seen)
                 return .success(.done)
+            case .noteContinued(let continued):
+                working.noteContinued(continued)
+                return .success(.done)
             }
         } catch {
             working.noteRefusal(error)

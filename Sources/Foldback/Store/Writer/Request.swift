@@ -21,6 +21,8 @@ package final class Request: Sendable {
         case noteLostData(LostData?)
         /// Notes which faults a person has seen.
         case noteSeenFaults(SeenFaults)
+        /// Notes the intents of the logs that this log continues.
+        case noteContinued(ContinuedIntents)
         /// Makes everything that was written so far durable.
         case sync
         /// Records attempts of the intents that are still pending. `flushes`: everything before it,
@@ -36,7 +38,8 @@ package final class Request: Sendable {
             switch self {
             case .answers(let commands, _): max(commands.count, 1)
             case .recordRejected: 2
-            case .command, .answer, .noteLineage, .noteLostData, .noteSeenFaults, .sync,
+            case .command, .answer, .noteLineage, .noteLostData, .noteSeenFaults, .noteContinued,
+                .sync,
                 .recordAttempts, .writeCheckpointRow, .removeCheckpointRows:
                 1
             }
@@ -47,7 +50,7 @@ package final class Request: Sendable {
             case .sync: .always
             case .recordAttempts(_, let flushes): flushes ? .ifRelaxed : .never
             case .command, .recordRejected, .answer, .answers, .noteLineage, .noteLostData,
-                .noteSeenFaults, .writeCheckpointRow, .removeCheckpointRows:
+                .noteSeenFaults, .noteContinued, .writeCheckpointRow, .removeCheckpointRows:
                 .never
             }
         }

@@ -41,7 +41,7 @@ package final class StoreCore: Sendable {
         self.codec = codec
         replayStart = start
         let checkpointer = Checkpointer(
-            runner, policy: policy, format: codec.format ?? .none, usable: start.checkpoint)
+            runner, policy: policy, codec: codec, usable: start.checkpoint)
         self.checkpointer = checkpointer
         checkpointing = runner.writer.publication.changes.listen { checkpointer.beginIfDue() }
     }

@@ -71,6 +71,9 @@ package struct WorkingLog: Sendable {
         if fold.state.noteLostData(lostData) { batch.writeLostData(lostData) }
     }
 
+    /// Notes the intents of the logs that this log continues. No decision depends on them.
+    mutating func noteContinued(_ continued: ContinuedIntents) { batch.writeContinued(continued) }
+
     /// Updates the views, and adds the writes of stored projections to the batch (L4). Called once
     /// for all entries of the transaction.
     ///
