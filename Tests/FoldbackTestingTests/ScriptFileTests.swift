@@ -52,6 +52,7 @@ import Testing
             {"kind":"checkpoint"}
             {"kind":"reopened"}
             {"kind":"killed"}
+            {"kind":"attempt","intent":3}
 
             """
         let event = DocumentEvent.set("a", 1)
@@ -60,6 +61,7 @@ import Testing
             .reject(2, message: "no"), .retry(2, force: true), .dismiss(2), .withdraw(1),
             .acknowledge(3, position: 1, replacement: event),
             .confirm([.init(2, event, .own(3))], through: 4), .checkpoint, .reopen, .kill,
+            .attempt(3),
         ]
         let script = try Script<DocumentEvent>(ndjson: text, Documents.codec)
         #expect("\(script.steps)" == "\(expected)")
@@ -75,11 +77,15 @@ import Testing
             notation.prefix(4) == [
                 #"reject 2 "no""#, "intent 3: retry 2, force", "dismiss 2", "withdraw 1",
             ])
+        #expect(notation.last == "attempt 3")
         let source = try #require(
-            Script<Move>(.downlink, [.retry(2, force: true), .dismiss(2), .withdraw(1)])
-                .source("Board"))
+            Script<Move>(
+                .downlink, [.retry(2, force: true), .dismiss(2), .withdraw(1), .attempt(3)]
+            ).source("Board"))
         #expect(
-            source.contains("    .retry(2, force: true),\n    .dismiss(2),\n    .withdraw(1),\n"))
+            source.contains(
+                "    .retry(2, force: true),\n    .dismiss(2),\n    .withdraw(1),\n"
+                    + "    .attempt(3),\n"))
     }
 
     @Test(arguments: [
@@ -174,7 +180,7 @@ import Testing
         let unknown: IntentNumber = 1_000_003
         let steps: [Script<Move>.Step] = [
             .record(.set("a", 1)), .withdraw(unknown), .retry(unknown, force: true),
-            .reject(unknown, code: "x", message: "no"), .acknowledge(unknown),
+            .reject(unknown, code: "x", message: "no"), .acknowledge(unknown), .attempt(unknown),
         ]
         let script = Script(.downlink, steps)
         let read = try Script<Move>(ndjson: try script.ndjson(MoveCodec(), title: ""), MoveCodec())
@@ -182,7 +188,7 @@ import Testing
         let trial = try await Trial<Board>(script)
         #expect(
             trial.logSteps.dropFirst().map(\.result)
-                == Array(repeating: .refused("unknownIntent"), count: 4))
+                == Array(repeating: .refused("unknownIntent"), count: 4) + [.ignored(nil)])
     }
 
     @Test func `a file names no place that is recorded later`() async throws {

@@ -56,9 +56,12 @@ import Testing
             "\(CommandResult.ignored($0))"
         }
         let refused = [
-            "inapplicable", "invalidBatch", "notPending", "notRejected", "unknownIntent",
+            "inapplicable", "invalidBatch", "mayHaveLeft", "notPending", "notRejected",
+            "unknownIntent",
         ].map { "\(CommandResult.refused($0))" }
-        let appended = ["recorded", "joined", "not for the log", "\(CommandResult.ignored(nil))"]
+        let appended = [
+            "recorded", "joined", "attempted", "not for the log", "\(CommandResult.ignored(nil))",
+        ]
         #expect(results == Set(ignored + refused + appended))
     }
 
@@ -130,7 +133,7 @@ private struct ModelRun {
                 for store in [memory, lmdb] where !(sharesLater && store === memory) {
                     try await store.checkpoint()
                 }
-            case .record, .change, .edit, .acknowledge, .reject, .confirm: break
+            case .record, .change, .edit, .acknowledge, .reject, .confirm, .attempt: break
             }
             if command != nil { commandCount += 1 }
             let expectedState = reference.now
@@ -212,6 +215,10 @@ extension Store where P: BoardFold {
         }
         guard rejections == expected.board.rejections else {
             return "rejections \(rejections), not \(expected.board.rejections)"
+        }
+        let attempts = attempts.mapValues(\.count)
+        guard attempts == expected.board.attempts else {
+            return "attempts \(attempts), not \(expected.board.attempts)"
         }
         for (number, intent) in expected.board.intents {
             let status = try self.intent(number)

@@ -144,8 +144,8 @@ struct ReferenceBoards {
         let refusal = CommandResult.refused("inapplicable")
         if decisions.0.result == refusal || decisions.1.result == refusal { return refusal }
         precondition(decisions.0.result == decisions.1.result, "\(decisions)")
-        board.append(decisions.0.fact)
-        sloppy.append(decisions.1.fact)
+        board.note(decisions.0)
+        sloppy.note(decisions.1)
         return decisions.0.result
     }
 

@@ -87,8 +87,9 @@ extension LogState {
     package mutating func noteAttempts(
         _ attempts: [IntentNumber: Attempt]
     ) -> [(number: IntentNumber, attempt: Attempt)] {
-        let kept = attempts.filter { overlay[$0.key]?.state == .pending }
-            .sorted { $0.key < $1.key }.map { (number: $0.key, attempt: $0.value) }
+        let pending = attempts.filter { overlay[$0.key]?.state == .pending }  // mutant: attempted
+        let kept = pending.sorted { $0.key < $1.key }
+            .map { (number: $0.key, attempt: $0.value) }
         for (number, attempt) in kept { facts.attempts[number] = attempt }
         return kept
     }

@@ -76,7 +76,7 @@ extension Trial {
                 script.steps[index] = .change(old, command, force: true)
             case .edit(let old, let event, _):
                 script.steps[index] = .edit(old, event, force: true)
-            case .acknowledge, .reject, .confirm, .checkpoint, .reopen, .kill: break
+            case .acknowledge, .reject, .confirm, .attempt, .checkpoint, .reopen, .kill: break
             }
         }
         return script
@@ -112,7 +112,7 @@ extension Trial {
                 let position = Position(UInt64(batches.count + 1))
                 batches.append(
                     ([ConfirmedEvent(position: position, event: event, origin: id)], nil))
-            case .acknowledge, .record, .change, .retry, .reject, nil: continue
+            case .acknowledge, .record, .change, .retry, .reject, .attempt, nil: continue
             }
         }
         return batches
@@ -276,7 +276,7 @@ extension Trial {
                 add(place)
             case .confirm(let events, _):
                 for case .own(let place) in events.map(\.origin) { add(place) }
-            case .record, .checkpoint, .reopen, .kill: break
+            case .record, .attempt, .checkpoint, .reopen, .kill: break
             }
         }
         return order + (0..<count).reversed().map { $0 + 1 }.filter { !order.contains($0) }

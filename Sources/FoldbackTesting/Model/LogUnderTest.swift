@@ -62,7 +62,7 @@ struct LogUnderTest<P: Projection> {
                 P.self, also: P.alsoForLaws, on: storage, sources: sources)
             startWatching()
             return nil
-        case .record, .change, .edit, .acknowledge, .reject, .confirm:
+        case .record, .change, .edit, .acknowledge, .reject, .confirm, .attempt:
             return await store.carryOut(step, &numbers)
         }
     }
@@ -112,10 +112,24 @@ extension Store {
                 case .confirmed: return .appended
                 case .ignored: return .ignored(nil)
                 }
+            case .attempt(let number): return try await attempt(number)
             }
             return .appended
         } catch {
             return .refused(error.caseName)
+        }
+    }
+
+    /// Begins to send an intent, as an outbox does before each request.
+    private func attempt(_ number: IntentNumber) async throws(CommandError) -> CommandResult {
+        let attempt = Attempt(
+            count: (attempt(of: number)?.count ?? 0) + 1,
+            startedAt: Timestamp(millisecondsSince1970: 0))
+        do throws(LogError) {
+            let numbers = try await recordAttempts([number: attempt], flushes: false)
+            return numbers == [number] ? .attempted : .ignored(nil)
+        } catch {
+            throw .log(error)
         }
     }
 

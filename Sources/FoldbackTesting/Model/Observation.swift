@@ -11,6 +11,9 @@ struct Observation<P: Projection>: Sendable {
     private(set) var conflicted: [IntentNumber]
     let rejections: [IntentNumber]
     private(set) var faults: Int
+    /// How often the sending of intents has begun, by number. Empty at past sequences: only the end
+    /// of the log has attempts.
+    let attempts: [IntentNumber: Int]
     /// What the log says about each intent, from number 1 up.
     let intents: [IntentObservation]
     /// The same from the rows of a stored projection on the same log; nil if there is none.
@@ -37,7 +40,8 @@ struct Observation<P: Projection>: Sendable {
     /// What a store shows, without its intents.
     init(of store: Store<P>) {
         self.init(
-            store.snapshot, faults: store.faults.count, intents: [], rows: Self.rows(of: store))
+            store.snapshot, faults: store.faults.count, attempts: store.attempts, intents: [],
+            rows: Self.rows(of: store))
     }
 
     /// What a store shows, with each intent that was ever recorded and its latest answer. It does
@@ -51,8 +55,8 @@ struct Observation<P: Projection>: Sendable {
             number = IntentNumber(number.value + 1)
         }
         self.init(
-            store.snapshot, faults: store.faults.count, intents: intents,
-            rows: Self.rows(of: store))
+            store.snapshot, faults: store.faults.count, attempts: store.attempts,
+            intents: intents, rows: Self.rows(of: store))
     }
 
     /// What a store shows at a past sequence.
@@ -60,7 +64,7 @@ struct Observation<P: Projection>: Sendable {
     init(of store: Store<P>, at sequence: LogSequence) async throws {
         let past = try await store.snapshot(at: sequence)
         self.init(
-            past, faults: past.faults.count, intents: [],
+            past, faults: past.faults.count, attempts: [:], intents: [],
             rows: try await P.rowsForLaws(store, at: sequence).map(Rows.readable))
     }
 
@@ -83,7 +87,8 @@ struct Observation<P: Projection>: Sendable {
     }
 
     private init(
-        _ snapshot: Snapshot<P>, faults: Int, intents: [IntentObservation], rows: Rows?
+        _ snapshot: Snapshot<P>, faults: Int, attempts: [IntentNumber: Attempt],
+        intents: [IntentObservation], rows: Rows?
     ) {
         self.rows = rows
         sequence = snapshot.sequence
@@ -95,6 +100,7 @@ struct Observation<P: Projection>: Sendable {
         conflicted = snapshot.conflicted
         rejections = snapshot.rejections
         self.faults = faults
+        self.attempts = attempts.mapValues(\.count)
         self.intents = intents
     }
 
@@ -110,6 +116,7 @@ struct Observation<P: Projection>: Sendable {
         conflicted = state.conflicted
         rejections = state.rejections
         faults = state.faults
+        attempts = state.attempts
         intents = state.intents.sorted { $0.key < $1.key }.map { IntentObservation($0.value) }
     }
 
@@ -147,7 +154,7 @@ struct Observation<P: Projection>: Sendable {
 
     enum Part: String, CaseIterable, Sendable {
         case view, confirmed, pending, accepted, conflicted, rejections, faults, through, sequence
-        case states
+        case states, attempts
 
         /// Both values as lines, if they differ.
         fileprivate func differing(_ a: Observation, _ b: Observation) -> (StateText, StateText)? {
@@ -168,6 +175,7 @@ struct Observation<P: Projection>: Sendable {
             case .through: return values(a.through, b.through)
             case .sequence: return values(a.sequence, b.sequence)
             case .states: return values(a.intents, b.intents)
+            case .attempts: return values(a.attempts, b.attempts)
             }
         }
 
@@ -184,6 +192,7 @@ struct Observation<P: Projection>: Sendable {
             case .through: "through"
             case .sequence: "the sequence"
             case .states: "the state of the intents"
+            case .attempts: "the attempts to send intents"
             }
         }
     }

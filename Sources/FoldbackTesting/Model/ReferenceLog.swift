@@ -41,6 +41,8 @@ package struct ReferenceLog<P: Projection>: Sendable {
         package var view = P()
         package var conflicted: [IntentNumber] = []
         package var faults = 0
+        /// How often the sending of each pending intent has begun, if it has. Answers end it.
+        package var attempts: [IntentNumber: Int] = [:]
         /// The calls of `apply` that led to it, confirmed events first.
         var foldings: [Folding] = []
         /// The views of the projections that share their conflicts with this one.
@@ -65,6 +67,9 @@ package struct ReferenceLog<P: Projection>: Sendable {
 
     package let kind: LogKind
     package private(set) var facts: [LogFact<Event>]
+    /// The attempts to send pending intents, each with the number of facts before it. They are not
+    /// facts, because no fold depends on them (F1).
+    private var attempts: [(number: IntentNumber, facts: Int)] = []
     /// After the last fact.
     package private(set) var now = State()
     /// The other projections of the log.
@@ -116,6 +121,10 @@ package struct ReferenceLog<P: Projection>: Sendable {
             state.confirmed = folding.after
             state.foldings.append(folding)
             if folding.failure != nil { state.faults += 1 }
+        }
+        for attempt in attempts where attempt.facts <= sequence {
+            guard state.intents[attempt.number]?.state == .pending else { continue }
+            state.attempts[attempt.number, default: 0] += 1
         }
         state.view = state.confirmed
         // Each projection keeps what it can of confirmed events. Only the overlay is shared.
@@ -275,10 +284,15 @@ package struct ReferenceLog<P: Projection>: Sendable {
     package struct Decision: Sendable {
         package let result: CommandResult
         package let fact: LogFact<Event>?
+        /// The intent whose sending begins.
+        let attempted: IntentNumber?
 
-        init(_ result: CommandResult, _ fact: LogFact<Event>? = nil) {
+        init(
+            _ result: CommandResult, _ fact: LogFact<Event>? = nil, attempted: IntentNumber? = nil
+        ) {
             self.result = result
             self.fact = fact
+            self.attempted = attempted
         }
 
         static func appends(_ fact: LogFact<Event>) -> Self { Self(.appended, fact) }
@@ -288,13 +302,15 @@ package struct ReferenceLog<P: Projection>: Sendable {
 
     package mutating func carryOut(_ command: LogCommand<Event>) -> CommandResult {
         let decision = decision(on: command)
-        append(decision.fact)
+        note(decision)
         return decision.result
     }
 
-    package mutating func append(_ fact: LogFact<Event>?) {
-        guard let fact else { return }
-        facts.append(fact)
+    /// Notes what a command leads to.
+    package mutating func note(_ decision: Decision) {
+        if let fact = decision.fact { facts.append(fact) }
+        if let number = decision.attempted { attempts.append((number, facts.count)) }
+        guard decision.fact != nil || decision.attempted != nil else { return }
         now = state(at: facts.count)
     }
 
@@ -321,6 +337,10 @@ package struct ReferenceLog<P: Projection>: Sendable {
                 ? .appends(.changed(number, .rejected(rejection)))
                 : Decision(.ignored(intent.state))
         case .confirm(let events, let through): return confirming(events, through)
+        case .attempt(let number):
+            // An outbox asks for several intents, and gets those that it may send.
+            return now.intents[number]?.state == .pending
+                ? Decision(.attempted, attempted: number) : Decision(.ignored(nil))
         }
     }
 
@@ -330,6 +350,7 @@ package struct ReferenceLog<P: Projection>: Sendable {
         let isListed = now.rejections.contains(number)
         switch command {
         case .withdraw:
+            guard now.attempts[number] == nil else { return .refuses("mayHaveLeft") }
             return intent.state == .pending
                 ? .appends(.changed(number, .withdrawn)) : .refuses("notPending")
         case .abandon:

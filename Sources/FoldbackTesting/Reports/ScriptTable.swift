@@ -39,7 +39,7 @@ struct ScriptTable<P: Projection> {
         case .refused, .ignored, .joined: parts.append(result.map { "\($0)" } ?? "")
         case .recorded(let number):
             if observation.conflicted.contains(number) { parts.append("conflicted") }
-        case .appended, nil: break
+        case .appended, .attempted, nil: break
         }
         if changes.isEmpty {
             parts.append("the view stays the same")

@@ -8,6 +8,7 @@ package enum LogCommand<Event: Sendable>: Sendable {
     case acknowledge(IntentNumber, position: Position?, replacement: Event?)
     case reject(IntentNumber, Rejection)
     case confirm([ConfirmedEvent<Event>], through: Position?)
+    case attempt(IntentNumber)
 }
 
 /// What a log answers to a command.
@@ -15,6 +16,8 @@ package enum CommandResult: Equatable, Sendable, CustomStringConvertible {
     case recorded(IntentNumber)
     case joined(IntentNumber)
     case appended
+    /// The attempt to send a pending intent is noted, without an entry.
+    case attempted
     /// Nothing changed: the intent already had this state, or (nil) the batch brought nothing new.
     case ignored(IntentState?)
     /// The name of the ``/Foldback/CommandError`` case; for an error of the log, of the
@@ -26,6 +29,7 @@ package enum CommandResult: Equatable, Sendable, CustomStringConvertible {
         case .recorded(let number): "recorded as intent \(number)"
         case .joined(let number): "joined intent \(number)"
         case .appended: "recorded"
+        case .attempted: "attempted"
         case .ignored(let state?): "ignored because the intent is already \(state)"
         case .ignored(nil): "ignored because it brings nothing new"
         case .refused(let name): "refused: \(name)"
@@ -36,7 +40,7 @@ package enum CommandResult: Equatable, Sendable, CustomStringConvertible {
     var number: IntentNumber? {
         switch self {
         case .recorded(let number), .joined(let number): number
-        case .appended, .ignored, .refused: nil
+        case .appended, .attempted, .ignored, .refused: nil
         }
     }
 }
@@ -77,6 +81,7 @@ package struct ScriptNumbers: Sendable {
             self[place].map { .reject($0, Rejection(code: code, message: message)) }
         case .confirm(let events, let through):
             .confirm(events.map { confirmed($0) }, through: through)
+        case .attempt(let place): self[place].map { .attempt($0) }
         case .checkpoint, .reopen, .kill: nil
         }
     }

@@ -9,8 +9,8 @@ import FoldbackHistory
 /// {"kind":"intent","intent":1,"event":{"liked":{"post":"a"}}}
 /// {"kind":"rejected","intent":1,"message":"no"}
 /// ```
-/// Kinds besides those of entries are `reopened`, `killed` and `checkpoint`; an intent may have
-/// `force`. An event that is not JSON is a list of bytes.
+/// Kinds besides those of entries are `attempt`, `reopened`, `killed` and `checkpoint`; an intent may
+/// have `force`. An event that is not JSON is a list of bytes.
 extension Script {
     /// - Parameters:
     ///   - codec: the projection's codec of events.
@@ -153,6 +153,7 @@ extension Script.Step {
             set("confirmed", nil)
             object["events"] = .array(try events.map { try $0.json(codec, placesSoFar: place) })
             object["through"] = through.map { .of($0) }
+        case .attempt(let place): set("attempt", place)
         case .checkpoint: set("checkpoint", nil)
         case .reopen: set("reopened", nil)
         case .kill: set("killed", nil)
@@ -198,6 +199,7 @@ extension Script.Step {
                 try Script.ServerEvent($0, codec, format, recorded)
             }
             self = .confirm(events, through: try json.optional("through").map(Position.init))
+        case "attempt": self = .attempt(try place())
         case "checkpoint": self = .checkpoint
         case "reopened": self = .reopen
         case "killed": self = .kill

@@ -33,6 +33,7 @@ extension Script.Step {
             let events = events.map { "@\($0.position) \(text($0.event))\($0.origin.notation)" }
             return "confirm [\(events.joined(separator: ", "))]"
                 + (through.map { " through \($0)" } ?? "")
+        case .attempt(let number): return "attempt \(number)"
         case .checkpoint: return "checkpoint"
         case .reopen: return "close and open again"
         case .kill: return "crash and open again"

@@ -52,6 +52,7 @@ extension Script.Step {
             guard !events.contains(nil) else { return nil }
             let list = events.compactMap { $0 }.joined(separator: ", ")
             return call("confirm", ["[\(list)]", through.map { "through: \($0)" }])
+        case .attempt(let place): return call("attempt", ["\(place)"])
         case .checkpoint: return ".checkpoint"
         case .reopen: return ".reopen"
         case .kill: return ".kill"

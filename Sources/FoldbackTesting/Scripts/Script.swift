@@ -35,6 +35,8 @@ public struct Script<Event: Sendable>: Sendable {
         case acknowledge(IntentNumber, position: Position? = nil, replacement: Event? = nil)
         case reject(IntentNumber, code: String? = nil, message: String)
         case confirm([ServerEvent], through: Position? = nil)
+        /// Begins to send a pending intent, as an outbox does: it cannot be withdrawn any more (F7).
+        case attempt(IntentNumber)
         /// Writes a checkpoint if the log supports it.
         case checkpoint
         /// Closes the log and opens it again.
@@ -47,7 +49,7 @@ public struct Script<Event: Sendable>: Sendable {
             switch self {
             case .record, .edit: true
             case .change(_, let command, _): command.isRecording
-            case .acknowledge, .reject, .confirm, .checkpoint, .reopen, .kill: false
+            case .acknowledge, .reject, .confirm, .attempt, .checkpoint, .reopen, .kill: false
             }
         }
 
@@ -55,7 +57,7 @@ public struct Script<Event: Sendable>: Sendable {
         var isAnswer: Bool {
             switch self {
             case .acknowledge, .reject, .confirm: true
-            case .record, .change, .edit, .checkpoint, .reopen, .kill: false
+            case .record, .change, .edit, .attempt, .checkpoint, .reopen, .kill: false
             }
         }
 
@@ -68,6 +70,7 @@ public struct Script<Event: Sendable>: Sendable {
             case .acknowledge: "acknowledge"
             case .reject: "reject"
             case .confirm: "confirm"
+            case .attempt: "attempt"
             case .checkpoint: "checkpoint"
             case .reopen: "reopen"
             case .kill: "kill"
@@ -111,7 +114,7 @@ public struct Script<Event: Sendable>: Sendable {
             case .record(let event, _, _, _), .edit(_, let event, _): [event]
             case .acknowledge(_, _, let replacement): replacement.map { [$0] } ?? []
             case .confirm(let events, _): events.map(\.event)
-            case .change, .reject, .checkpoint, .reopen, .kill: []
+            case .change, .reject, .attempt, .checkpoint, .reopen, .kill: []
             }
         }
     }

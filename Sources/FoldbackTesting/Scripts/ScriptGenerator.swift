@@ -30,13 +30,15 @@ private struct ScriptDraft<Event: Sendable> {
         var replacement: Event?
         var state = IntentState.pending
         var isDismissed = false
+        /// Whether its sending has begun, so that a withdrawal is refused.
+        var isAttempted = false
     }
 
     /// The simplest first.
     private enum Kind: Hashable {
         case record, reject, acknowledge, echo, batch
         case change(IntentCommand)
-        case again, kill, reopen, checkpoint, odd
+        case again, kill, reopen, checkpoint, odd, attempt
     }
 
     private static var kinds: [(kind: Kind, weight: UInt64)] {
@@ -44,6 +46,7 @@ private struct ScriptDraft<Event: Sendable> {
             (.record, 36), (.reject, 8), (.acknowledge, 14), (.echo, 9), (.batch, 9),
             (.change(.withdraw), 3), (.change(.retry), 4), (.change(.dismiss), 2), (.again, 4),
             (.kill, 3), (.reopen, 2), (.checkpoint, 3), (.odd, 6), (.change(.abandon), 3),
+            (.attempt, 6),
         ]
     }
 
@@ -99,6 +102,8 @@ private struct ScriptDraft<Event: Sendable> {
         case .reopen: steps.append(.reopen)
         case .checkpoint: steps.append(.checkpoint)
         case .odd: try drawOdd(&choices)
+        case .attempt:
+            if let place = pick([.pending], &choices) { attempt(place) }
         }
     }
 
@@ -131,7 +136,7 @@ private struct ScriptDraft<Event: Sendable> {
         // A settled intent stays settled; a rejection leaves the list.
         if command.target == .rejected {
             intents[index(place)].isDismissed = true
-        } else {
+        } else if command != .withdraw || !old.isAttempted {
             intents[index(place)].state = .withdrawn
         }
         if let edited {
@@ -142,6 +147,15 @@ private struct ScriptDraft<Event: Sendable> {
         if command.isRecording {
             intents.append(Intent(event: edited ?? old.event, once: old.once))
         }
+    }
+
+    /// Begins to send an intent.
+    private mutating func attempt(_ place: IntentNumber) {
+        let intent = index(place)
+        if intents.indices.contains(intent), intents[intent].state == .pending {
+            intents[intent].isAttempted = true
+        }
+        steps.append(.attempt(place))
     }
 
     // MARK: The server
@@ -237,7 +251,7 @@ private struct ScriptDraft<Event: Sendable> {
     private mutating func drawOdd(_ choices: inout Choices) throws {
         let isUnknown = choices.draw(upTo: 1, .weights([5, 1])) == 1
         let place = isUnknown ? neverRecorded : pickAny(&choices)
-        switch (choices.draw(upTo: 4, .weights([3, 1, 1, 1, 2])), place) {
+        switch (choices.draw(upTo: 5, .weights([3, 1, 1, 1, 2, 1])), place) {
         case (0, let place?):
             let commands = IntentCommand.allCases
             let command = commands[Int(choices.draw(upTo: UInt64(commands.count - 1), .uniform))]
@@ -262,6 +276,7 @@ private struct ScriptDraft<Event: Sendable> {
                 Position(max(through, 1)), intents[index(place)].event, .own(place))
             steps.append(.confirm([event]))
             if kind == .downlink { through = max(through, 1) }
+        case (5, let place?): attempt(place)
         default:
             // `through` is below the batch, or a position is 0.
             let isZero = choices.draw(upTo: 1, .weights([2, 1])) == 1

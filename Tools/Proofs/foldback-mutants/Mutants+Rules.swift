@@ -39,6 +39,15 @@ let answerMutants: [Mutant] = [
         at: "late-rejection",
         .value(".append(.changed(number, .rejected(rejection)))", if: "$0.state == .accepted")),
     Mutant(
+        "an intent is withdrawn after an attempt", rule: "F7", law: .p2,
+        at: "withdrawal", .fails()),
+    Mutant(
+        "an answer leaves the attempts", rule: "F7", law: .p2,
+        at: "attempts-end", .skip()),
+    Mutant(
+        "an attempt of a settled intent counts", rule: "F7", law: .p2,
+        at: "attempted", .holds),
+    Mutant(
         "a pending intent cannot be abandoned", rule: "F19", law: .p2,
         at: "abandoned", .value(".refuse(.notPending(number, intent.state))")),
     Mutant(

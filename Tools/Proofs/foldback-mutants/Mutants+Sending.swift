@@ -29,9 +29,6 @@ let sendingMutants: [Mutant] = [
         "coming online is not noticed", rule: "A4", law: .p15,
         at: "went-online", .skip()),
     Mutant(
-        "an intent is withdrawn after an attempt", rule: "F7", law: .p15,
-        at: "withdrawal", .fails()),
-    Mutant(
         "a quarantined intent is rejected", rule: "S3", law: .p15,
         at: "noted",
         .before(

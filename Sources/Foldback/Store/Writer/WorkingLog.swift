@@ -208,7 +208,9 @@ package struct WorkingLog: Sendable {
     /// attempt (L4).
     private mutating func noteAnswered(_ number: IntentNumber) {
         answered.append(number)
-        if fold.state.endAttempts(of: number) { batch.removeAttempt(of: number) }
+        if fold.state.endAttempts(of: number) {  // mutant: attempts-end
+            batch.removeAttempt(of: number)
+        }
     }
 
     /// Notes that the newest entry, which is plain, confirms an intent: its answer and settlement.
