@@ -94,8 +94,9 @@ extension Fold: AnyFold {
     package mutating func restore(_ section: ProjectionSection) throws {
         guard let codec = P.stateCodec else { throw UnreadableState(reason: "it has no codec") }
         let left = try excerpt.membersLeft(in: section.sample, of: section.state)
-        guard left.isEmpty  // mutant: state-part
-        else { throw PartlyReadState(members: left.sorted()) }
+        guard left.isEmpty else {  // mutant: state-part
+            throw PartlyReadState(members: left.sorted())
+        }
         self = Fold(
             confirmed: try codec.decode(section.state.span.bytes), faults: section.faults,
             inPlaceOf: memberName, excerpt: excerpt)
