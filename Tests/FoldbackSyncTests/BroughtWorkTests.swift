@@ -50,6 +50,23 @@ import Testing
             sourceLocation: sourceLocation)
     }
 
+    /// Returns the store of a copied log that went on under another id, and the authority. Each log
+    /// has a confirmed intent of its own.
+    private func copied() async throws -> (Store<Board>, InProcessAuthority<Board>) {
+        let (store, server) = try await worked(1)
+        await store.close()
+        let copy = directory.url.appending(path: "copy", directoryHint: .isDirectory)
+        try FileManager.default.copyItem(at: directory.log, to: copy)
+        let first = try await Self.open(directory.log)
+        try await first.record(.set("theirs", 2))
+        try await first.exchangeAll(with: server, policy: Self.policy)
+        await first.close()
+        let second = try await Self.open(copy)
+        try await second.record(.set("mine", 2))
+        try await second.exchangeAll(with: server, policy: Self.policy)
+        return (second, server)
+    }
+
     /// Brings work to a new log beside the log, as a call that was cut off before the exchange.
     private func interrupt(_ store: Store<Board>, _ choice: WorkToBring) async throws {
         let beside = try await Self.open(URL(filePath: SuccessorLog.path(of: store.status.path)))
@@ -189,6 +206,32 @@ import Testing
         await next.close()
     }
 
+    /// The third log has no entry of the first log's intents, and the server has them under the ids of
+    /// the second log.
+    @Test func `N6: an old kept log does not double what a later log has brought`() async throws {
+        let (store, _) = try await worked(2)
+        let second = Self.empty("second")
+        let (middle, brought) = try await continued(store, from: second, .pendingAndConfirmed)
+        try await middle.exchangeAll(with: second, policy: Self.policy)
+        let third = second.copy(keeping: 2, lineage: Self.lineage("third"))
+        let (last, _) = try await continued(middle, from: third, .pending)
+        let oldest = try await kept(brought)
+        let again = try await last.bring(.pendingAndConfirmed, from: oldest)
+        #expect(again.counts == [0, 0, 0, 0, 0] && last.overlay.isEmpty)
+        // The same the other way round: the first server is back, as it was.
+        let fourth = Self.empty("fourth")
+        _ = try await fourth.submit(
+            (1...2).map { number in
+                Submission(
+                    id: IntentID(replica: oldest.status.replica, number: IntentNumber(number)),
+                    event: .set("k\(number)", Int(number)))
+            })
+        let (now, lost) = try await continued(last, from: fourth, .pendingAndConfirmed)
+        #expect(lost.counts == [0, 0, 0, 0, 0] && now.view.cells == ["k1": 1, "k2": 2])
+        await oldest.close()
+        await now.close()
+    }
+
     /// The first server gets the intent late, under its first id, and the second log sends it again.
     @Test func `N6: an intent that is at the server under its earlier id is brought once`()
         async throws
@@ -288,17 +331,7 @@ import Testing
     @Test func `N6: L11: an intent of the log that a log was copied from is not its own`()
         async throws
     {
-        let (store, server) = try await worked(1)
-        await store.close()
-        let copy = directory.url.appending(path: "copy", directoryHint: .isDirectory)
-        try FileManager.default.copyItem(at: directory.log, to: copy)
-        let first = try await Self.open(directory.log)
-        try await first.record(.set("theirs", 2))
-        try await first.exchangeAll(with: server, policy: Self.policy)
-        await first.close()
-        let second = try await Self.open(copy)
-        try await second.record(.set("mine", 2))
-        try await second.exchangeAll(with: server, policy: Self.policy)
+        let (second, _) = try await copied()
         #expect(second.view.cells == ["k1": 1, "theirs": 2, "mine": 2])
         let (next, brought) = try await continued(
             second, from: Self.empty("second"), .pendingAndConfirmed)
@@ -310,17 +343,7 @@ import Testing
     @Test func `N6: L11: an earlier log's id does not make another device's intents the user's`()
         async throws
     {
-        let (store, server) = try await worked(1)
-        await store.close()
-        let copy = directory.url.appending(path: "copy", directoryHint: .isDirectory)
-        try FileManager.default.copyItem(at: directory.log, to: copy)
-        let first = try await Self.open(directory.log)
-        try await first.record(.set("theirs", 2))
-        try await first.exchangeAll(with: server, policy: Self.policy)
-        await first.close()
-        let second = try await Self.open(copy)
-        try await second.record(.set("mine", 2))
-        try await second.exchangeAll(with: server, policy: Self.policy)
+        let (second, server) = try await copied()
         let same = server.copy(keeping: 3, lineage: Self.lineage("same"))
         let middle = try await continued(second, from: same, .pendingAndConfirmed).store
         #expect(middle.view.cells == ["k1": 1, "theirs": 2, "mine": 2])

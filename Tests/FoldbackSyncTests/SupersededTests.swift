@@ -122,6 +122,15 @@ import Testing
         let span = ContinuedIntents.Span(replica: try #require(ReplicaID("a")), first: 1, next: 4)
         let intents = ContinuedIntents([span])
         #expect(try ContinuedIntents(decoding: intents.encoded) == intents)
+        let later = ContinuedIntents.Span(replica: try #require(ReplicaID("b")), first: 1, next: 3)
+        var both = ContinuedIntents([span, later])
+        let (old, new) = (
+            IntentID(replica: span.replica, number: 3), IntentID(replica: later.replica, number: 2)
+        )
+        both.note(old, againAs: new)
+        both.note(old, againAs: IntentID(replica: later.replica, number: 9))
+        #expect(try ContinuedIntents(decoding: both.encoded) == both)
+        #expect(both.allIDs(of: [old]) == [old, new] && both.allIDs(of: [new]) == [new])
         #expect(
             [0, 1, 3, 4].map { intents.has(IntentID(replica: span.replica, number: $0)) }
                 == [false, true, true, false])

@@ -17,7 +17,7 @@ package struct PublishedState: Sendable {
     package let recordBytes: Int
     /// The events that the states lack, because this code cannot read them (E6).
     package let unread: UnreadEvents
-    /// The events of which the states have only a part (E11).
+    /// The events that the states have only in part (E11).
     package let partlyRead: PartlyReadEvents
     /// The states of the projections whose state is a value, in the order of the ``ProjectionSet``.
     package let views: [any AnyFoldedState]

@@ -21,7 +21,7 @@ final class MemberReader<Value: Codable>: Sendable {
         var tree = MemberTree(MemberShape())
     }
 
-    /// The shape in it never leaves the lock.
+    /// The shape in it never leaves the lock. No code of the app runs under the lock.
     private let known = Mutex(Known())
 
     /// Decoding nested deeper is not watched, because that needs more of the stack.
@@ -40,12 +40,10 @@ final class MemberReader<Value: Codable>: Sendable {
         if known.withLock({ $0.tree }).covers(bytes) { return [] }
         let bytes = Array(bytes)
         guard let json = try? JSON(lenient: bytes) else { return [] }
-        return known.withLock { known in
-            // The bytes were decoded before, so an error can only be of a type that is not a
-            // function of its bytes. Then what it writes decides.
-            let watched = try? Self.learn(json, bytes, &known)
-            return Self.left(of: json, by: watched ?? value, &known)
-        }
+        // The bytes were decoded before, so an error can only be of a type that is not a function of
+        // its bytes. Then what it writes decides.
+        let watched = try? watch(json, bytes)
+        return left(of: json, by: watched ?? value)
     }
 
     /// Adds what the type asks for.
@@ -53,27 +51,32 @@ final class MemberReader<Value: Codable>: Sendable {
     /// - Returns: the decoded value; nil if all members are known, or if the value is nested too
     ///   deeply to watch its decoding.
     /// - Throws: the error of decoding.
-    private static func learn(
-        _ json: JSON, _ bytes: [UInt8], _ known: inout Known
-    ) throws -> Value? {
-        guard !known.shape.missing(in: json).isEmpty, json.depth <= watchedDepthMax else {
-            return nil
-        }
-        defer { known.tree = MemberTree(known.shape) }
-        return try MemberSpy.decode(Value.self, from: bytes, noting: known.shape)
+    private func watch(_ json: JSON, _ bytes: [UInt8]) throws -> Value? {
+        guard !missing(in: json).isEmpty, json.depth <= Self.watchedDepthMax else { return nil }
+        let asked = MemberShape()
+        defer { learn { $0.add(asked) } }
+        return try MemberSpy.decode(Value.self, from: bytes, noting: asked)
     }
 
     /// Returns what is left, after it has added what the type writes again.
-    private static func left(
-        of json: JSON, by value: Value, _ known: inout Known
-    ) -> Set<JSONPointer> {
-        let left = known.shape.missing(in: json)
+    private func left(of json: JSON, by value: Value) -> Set<JSONPointer> {
+        let left = missing(in: json)
         guard !left.isEmpty, let written = try? JSONEncoder().encode(value),
             let again = try? JSON(lenient: Array(written))
         else { return left }
-        known.shape.add(again, like: known.shape)
-        known.tree = MemberTree(known.shape)
-        return known.shape.missing(in: json)
+        learn { $0.add(again, like: $0) }
+        return missing(in: json)
+    }
+
+    private func missing(in json: JSON) -> Set<JSONPointer> {
+        known.withLock { $0.shape.missing(in: json) }
+    }
+
+    private func learn(_ body: (MemberShape) -> Void) {
+        known.withLock { known in
+            body(known.shape)
+            known.tree = MemberTree(known.shape)
+        }
     }
 }
 
@@ -121,12 +124,9 @@ extension MemberReader: MemberNames {
             _ = try JSONDecoder().decode(Value.self, from: Data(bytes))
             return []
         }
-        return try known.withLock { known in
-            let value =
-                try Self.learn(json, bytes, &known)
-                ?? JSONDecoder().decode(Value.self, from: Data(bytes))
-            return Self.left(of: json, by: value, &known)
-        }
+        let value =
+            try watch(json, bytes) ?? JSONDecoder().decode(Value.self, from: Data(bytes))
+        return left(of: json, by: value)
     }
 
     package func places(
@@ -150,9 +150,7 @@ extension MemberReader: MemberNames {
     @discardableResult
     private func read<R>(_ bytes: [UInt8], _ body: (JSON, MemberShape) -> R) -> R? {
         guard let json = try? JSON(lenient: bytes) else { return nil }
-        return known.withLock { known in
-            _ = try? Self.learn(json, bytes, &known)
-            return body(json, known.shape)
-        }
+        _ = try? watch(json, bytes)
+        return known.withLock { body(json, $0.shape) }
     }
 }

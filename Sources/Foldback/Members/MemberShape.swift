@@ -36,6 +36,13 @@ final class MemberShape: @unchecked Sendable {
         return shape
     }
 
+    /// Adds the members of another shape.
+    func add(_ other: MemberShape) {
+        for (name, child) in other.members { member(name).add(child) }
+        if let elements = other.elements { element().add(elements) }
+        if let values = other.values { value().add(values) }
+    }
+
     /// Adds the members of a value.
     ///
     /// - Parameter read: a shape that says which objects are dictionaries, which may be this one.

@@ -7,7 +7,7 @@ package struct Checkpoint: Sendable {
     /// The events that the states lack, because the code that made the checkpoint could not read
     /// them (E6).
     package let unread: UnreadEvents
-    /// The events of which the states have only a part (E11).
+    /// The events that the states have only in part (E11).
     package let partlyRead: PartlyReadEvents
 
     package init(

@@ -95,7 +95,8 @@ package struct PartlyReadEvents: Sendable, Equatable {
 
     /// Returns the notes as this code makes them of the same events.
     ///
-    /// - Returns: the notes, and the first one of which this code reads more.
+    /// - Returns: the notes, and the first present note whose sample this code reads further; nil if
+    ///   there is none.
     package func read(by codec: any PayloadCodec) -> (notes: PartlyReadEvents, more: Note?) {
         var notes = PartlyReadEvents()
         var more: Note?

@@ -174,7 +174,7 @@ package struct UnreadableState: Error, CustomStringConvertible {
     package var description: String { "the state cannot be read: \(reason)" }
 }
 
-/// The error for a checkpoint's state of which this code reads only a part (E12). What it does not
+/// The error for a checkpoint's state that this code reads only in part (E12). What it does not
 /// read would be missing from the next checkpoint.
 package struct PartlyReadState: Error {
     let members: [JSONPointer]

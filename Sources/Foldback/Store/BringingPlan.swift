@@ -11,6 +11,8 @@ struct KnownWork {
         let mayHaveLeft: Bool
     }
 
+    /// What the new log knows of the logs that it continues.
+    private let continued: ContinuedIntents
     /// The ids that a confirmed event in the new log names.
     private(set) var origins: Set<IntentID> = []
     private(set) var carriers: [Carrier] = []
@@ -20,9 +22,10 @@ struct KnownWork {
     /// - Complexity: reads the new log once, without decoding events.
     init(of work: SupersededWork, in core: StoreCore) throws(LogError) {
         let published = core.published
+        continued = try core.storage.continuedIntents()
         var wanted: Set<IntentID> = []
         for name in work.unsettled + work.confirmed + work.rejected {
-            wanted.formUnion(name.ids)
+            wanted.formUnion(continued.allIDs(of: name.ids))
         }
         var found: [(number: IntentNumber, ids: [IntentID])] = []
         try core.storage.scanEntries(from: 1, upTo: published.sequence) { entry, _ in
@@ -56,11 +59,13 @@ struct KnownWork {
     }
 
     /// Returns whether the authority has events of the intent.
-    func isAtAuthority(_ name: CarriedName) -> Bool { !origins.isDisjoint(with: name.ids) }
+    func isAtAuthority(_ name: CarriedName) -> Bool {
+        !origins.isDisjoint(with: continued.allIDs(of: name.ids))
+    }
 
     /// The intents of the new log that are the same intent as this one.
     func carriers(of name: CarriedName) -> [Carrier] {
-        Set(name.ids.flatMap { places[$0] ?? [] })  // mutant: settled-carrier
+        Set(continued.allIDs(of: name.ids).flatMap { places[$0] ?? [] })  // mutant: settled-carrier
             .sorted().map { carriers[$0] }
     }
 

@@ -67,7 +67,7 @@ extension Store {
     package func noteContinuing(_ work: SupersededWork) async throws(LogError) {
         let known = try core.storage.continuedIntents()
         var continued = known
-        for span in work.allIntents.spans { continued.add(span) }
+        continued.add(work.allIntents)
         guard continued != known else { return }
         let bytes = continued.encoded.count
         _ = try await core.runner.result(ofOwn: .noteContinued(continued), bytes: bytes)

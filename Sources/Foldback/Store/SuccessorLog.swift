@@ -4,9 +4,7 @@ import FoldbackLMDB
 package enum SuccessorLog {
     /// Returns the path of the successor of the log at `path`.
     package static func path(of path: String) -> String {
-        var path = Substring(path)
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        return "\(path).successor"
+        "\(Platform.trimmed(path)).successor"
     }
 
     /// Prepares the place beside a superseded log for its successor.

@@ -16,6 +16,8 @@ package struct SupersededWork: Sendable {
     private let replicas: ReplicaTable
     /// The intents of the logs that the log itself continues.
     private let continued: ContinuedIntents
+    /// The earlier ids of intents of these logs.
+    private let continuedFrom: [IntentID: [IntentID]]
     /// The entry up to which the log was read.
     package private(set) var sequence: LogSequence = 0
     /// The first intent of each replica id, in order. A copied log goes on under another id (L11).
@@ -44,6 +46,11 @@ package struct SupersededWork: Sendable {
     package init<P: EventFold>(of old: Store<P>) throws(LogError) {
         replicas = old.core.storage.header.replicas
         continued = try old.core.storage.continuedIntents()
+        var continuedFrom: [IntentID: [IntentID]] = [:]
+        for (earlier, later) in continued.laterIDs {
+            for id in later { continuedFrom[id, default: []].append(earlier) }
+        }
+        self.continuedFrom = continuedFrom
         try readOn(in: old)
     }
 
@@ -126,7 +133,7 @@ package struct SupersededWork: Sendable {
             if confirmedNumbers.contains(number) { return name(of: own) }
             if !withdrawnNumbers.contains(number) { return nil }
         }
-        return CarriedName(id, earlier: [])
+        return CarriedName(id, earlier: continuedFrom[id] ?? [])
     }
 
     /// Whether one event of the log is all that the authority had of the intent. If not, an intent
@@ -140,6 +147,10 @@ package struct SupersededWork: Sendable {
             let next = index + 1 < firsts.count ? firsts[index + 1].number : nextNumber
             all.add(  // mutant: continued-ids
                 ContinuedIntents.Span(replica: first.replica, first: first.number, next: next))
+        }
+        for (number, ids) in earlier {
+            guard let own = id(of: number) else { continue }
+            for id in ids { all.note(id, againAs: own) }  // mutant: continued-pairs
         }
         return all
     }

@@ -12,7 +12,7 @@ package struct CheckpointManifest: Sendable, Equatable {
             case projection(ProjectionIdentity)
             /// The events that the checkpoint lacks.
             case unread
-            /// The events of which the checkpoint has only a part.
+            /// The events that the checkpoint has only in part.
             case partlyRead
         }
 

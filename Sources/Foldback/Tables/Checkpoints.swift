@@ -261,7 +261,7 @@ extension LogStorage {
         }
     }
 
-    /// Returns the events of which a checkpoint has only a part.
+    /// Returns the events that a checkpoint has only in part.
     func checkpointedPart(
         of manifest: CheckpointManifest
     ) throws(CheckpointRefusal) -> PartlyReadEvents {

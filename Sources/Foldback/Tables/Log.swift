@@ -109,6 +109,20 @@ extension ContinuedIntents: LogRow {
             else { throw .damaged("its intents are out of order") }
             add(Span(replica: replica, first: first, next: next))
         }
+        for _ in 0..<(try reader.variable()) {
+            note(try id(&reader), againAs: try id(&reader))
+        }
+    }
+
+    private func id(_ reader: inout ByteReader) throws(FormatError) -> IntentID {
+        let place = try reader.variable()
+        let number: IntentNumber = try reader.number()
+        guard place < UInt64(spans.count) else {
+            throw .damaged("it has an intent of no log")
+        }
+        let id = IntentID(replica: spans[Int(place)].replica, number: number)
+        guard has(id) else { throw .damaged("it has an intent of no log") }
+        return id
     }
 
     package func writeFields(to writer: inout ByteWriter) {
@@ -117,6 +131,27 @@ extension ContinuedIntents: LogRow {
             writer.sized(span.replica.description)
             writer.variable(span.first)
             writer.variable(span.next)
+        }
+        let places = Dictionary(
+            uniqueKeysWithValues: spans.enumerated().map { ($0.element.replica, $0.offset) })
+        func place(_ id: IntentID) -> (place: Int, number: IntentNumber) {
+            guard let place = places[id.replica] else {
+                preconditionFailure("\(id) is an intent of no log")
+            }
+            return (place, id.number)
+        }
+        let pairs = laterIDs.flatMap { earlier, later in
+            later.map { (earlier: place(earlier), later: place($0)) }
+        }.sorted {
+            ($0.earlier.place, $0.earlier.number, $0.later.place, $0.later.number)
+                < ($1.earlier.place, $1.earlier.number, $1.later.place, $1.later.number)
+        }
+        writer.variable(UInt64(pairs.count))
+        for pair in pairs {
+            for id in [pair.earlier, pair.later] {
+                writer.variable(UInt64(id.place))
+                writer.variable(id.number)
+            }
         }
     }
 }
@@ -276,6 +311,7 @@ extension LogStorage {
     ///
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     package func seenFaults() throws(LogError) -> SeenFaults? { try row(of: SeenFaults.self) }
+
     /// Returns the intents of the logs that this log continues.
     ///
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
@@ -300,6 +336,7 @@ extension WriteBatch {
     package mutating func writeLostData(_ lostData: LostData?) { self.lostData = .some(lostData) }
 
     package mutating func writeSeenFaults(_ seen: SeenFaults) { seenFaults = seen }
+
     package mutating func writeContinued(_ continued: ContinuedIntents) {
         self.continued = continued
     }

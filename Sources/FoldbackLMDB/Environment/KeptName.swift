@@ -12,7 +12,7 @@ package enum KeptName {
     package static func path(beside path: String, hash: UInt64) -> String {
         let digits = String(hash, radix: 16)
         let zeros = String(repeating: "0", count: digitCount - digits.count)
-        return "\(trimmed(path))\(infix)\(zeros)\(digits)"
+        return "\(Platform.trimmed(path))\(infix)\(zeros)\(digits)"
     }
 
     /// Returns the paths of this form beside a log, ascending; none if the parent directory does not
@@ -20,17 +20,11 @@ package enum KeptName {
     package static func all(beside path: String) throws(LMDBError) -> [String] {
         let root = Platform.parent(of: path)
         guard try Platform.kind(of: root).0 != .absent else { return [] }
-        let trimmed = trimmed(path)
+        let trimmed = Platform.trimmed(path)
         let prefix = "\(trimmed.split(separator: "/").last ?? trimmed)\(infix)"
         return try Platform.names(in: root)
             .filter { $0.hasPrefix(prefix) && isHash($0.dropFirst(prefix.count)) }
             .sorted().map { "\(trimmed)\($0.dropFirst(prefix.count - infix.count))" }
-    }
-
-    private static func trimmed(_ path: String) -> Substring {
-        var path = Substring(path)
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        return path
     }
 
     private static func isHash(_ text: Substring) -> Bool {

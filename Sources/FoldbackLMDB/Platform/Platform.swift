@@ -215,9 +215,15 @@ package enum Platform {
         }
     }
 
-    package static func parent(of path: String) -> String {
+    /// Returns the path without slashes at its end.
+    package static func trimmed(_ path: String) -> Substring {
         var trimmed = Substring(path)
         while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
+        return trimmed
+    }
+
+    package static func parent(of path: String) -> String {
+        let trimmed = trimmed(path)
         guard let slash = trimmed.lastIndex(of: "/") else { return "." }
         return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
     }

@@ -58,31 +58,23 @@
             for (number, reason) in state.conflicted {
                 try Output.line(Ink.old("conflicted \(number): \(reason)".visible))
             }
-            for line in state.faults.lines { try Output.line(Ink.old(line.visible)) }
+            for line in FaultSummary([state.faults], seen: nil, at: LogSequence(sequence)).lines {
+                try Output.line(Ink.old(line.visible))
+            }
             for line in differing { try Output.line(Ink.old(line.visible)) }
         }
     }
 
-    extension [Fault] {
-        /// One line for each reason, in order of the first fault, at most 1,000.
+    extension FaultSummary {
+        /// One line for each group, and one for those that are left out.
         fileprivate var lines: [String] {
-            let linesMax = 1_000
-            var groups: [(first: Fault, count: Int)] = []
-            var places: [String: Int] = [:]
-            for fault in self {
-                if let place = places[fault.reason] {
-                    groups[place].count += 1
-                } else {
-                    places[fault.reason] = groups.count
-                    groups.append((fault, 1))
-                }
+            let lines = groups.map { group in
+                "fault in entry \(group.last)"
+                    + (group.count > 1 ? ", and \(group.count - 1) more like it" : "")
+                    + ": \(group.reason)"
             }
-            let lines = groups.prefix(linesMax).map { fault, count in
-                "fault in entry \(fault.sequence)"
-                    + (count > 1 ? ", and \(count - 1) more like it" : "") + ": \(fault.reason)"
-            }
-            let left = groups.dropFirst(linesMax).reduce(0) { $0 + $1.count }
-            return left > 0 ? lines + ["and \(left) other faults"] : lines
+            return leftOutCount > 0
+                ? lines + ["and faults for \(leftOutCount) other reasons"] : lines
         }
     }
 

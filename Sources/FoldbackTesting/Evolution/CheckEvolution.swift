@@ -152,7 +152,7 @@ private struct EvolutionCheck<P: EventFold> {
         _ kind: EvolutionSamples.Kind, _ written: [[UInt8]], _ names: (any MemberNames)?,
         _ rewrite: ([UInt8]) throws -> [UInt8]
     ) {
-        let version = version(of: kind)
+        let version = writer(of: kind).version
         if let newest = samples.newestVersion(of: kind), newest > version {
             findings.append(
                 "the \(kind.text) has version \(version), but there are samples of version "
@@ -289,10 +289,6 @@ private struct EvolutionCheck<P: EventFold> {
             return
         }
         samples.samples[index].readings[writer] = reading
-    }
-
-    private func version(of kind: EvolutionSamples.Kind) -> Int64 {
-        if case .event = kind { Int64(P.codec.format.version) } else { Int64(P.version) }
     }
 
     private func writer(of kind: EvolutionSamples.Kind) -> EvolutionSamples.Writer {

@@ -48,7 +48,7 @@ let fileMutants: [Mutant] = [
         "a learned event is ignored", rule: "E6", probe: .learnedEvent,
         at: "learned-event", .fails()),
     Mutant(
-        "a checkpoint does not say of which events it has only a part", rule: "E11",
+        "a checkpoint does not list the events that it has only in part", rule: "E11",
         test: "E11: a device that updates later sees a member that it folded without",
         at: "partly-read", .skip()),
     Mutant(

@@ -39,8 +39,7 @@ package final class Request: Sendable {
             case .answers(let commands, _): max(commands.count, 1)
             case .recordRejected: 2
             case .command, .answer, .noteLineage, .noteLostData, .noteSeenFaults, .noteContinued,
-                .sync,
-                .recordAttempts, .writeCheckpointRow, .removeCheckpointRows:
+                .sync, .recordAttempts, .writeCheckpointRow, .removeCheckpointRows:
                 1
             }
         }
