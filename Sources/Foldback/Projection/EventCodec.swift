@@ -134,14 +134,16 @@ package struct AppCodec<Event: Sendable>: PayloadCodec {
     private let codec: any EventCodec<Event>
     /// The codec again, if it notes members.
     private let members: (any MemberCodec<Event>)?
+    private let ownFormat: EventFormat
 
     package init(codec: any EventCodec<Event>) {
         self.codec = codec
+        ownFormat = codec.format
         let members = codec as? any MemberCodec<Event>
         self.members = members?.namesMembers == true ? members : nil
     }
 
-    package var format: EventFormat? { codec.format }
+    package var format: EventFormat? { ownFormat }
     package var notesMembers: Bool { members != nil }
     package var ignoredMembers: Set<ExactString> {
         Set((members?.ignoredMembers ?? []).map { ExactString($0) })
@@ -174,12 +176,16 @@ package struct AppCodec<Event: Sendable>: PayloadCodec {
             unreadPart: part)
     }
 
+    /// Most codecs name no members, and most events have the codec's version, so this is inlined.
+    @inline(__always)
     private func unreadPart(
         of bytes: [UInt8], _ format: EventFormat, by event: Event
     ) -> UnreadPart? {
-        let own = codec.format
-        let isNewer = format.codec == own.codec && format.version > own.version
-        let left = members?.membersLeft(in: bytes.span.bytes, format: format, by: event) ?? []
+        let isNewer = format.codec == ownFormat.codec && format.version > ownFormat.version
+        guard let members else {
+            return isNewer ? UnreadPart(isNewer: true, members: []) : nil
+        }
+        let left = members.membersLeft(in: bytes.span.bytes, format: format, by: event)
         return isNewer || !left.isEmpty ? UnreadPart(isNewer: isNewer, members: left) : nil
     }
 
