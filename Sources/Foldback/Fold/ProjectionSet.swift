@@ -99,6 +99,10 @@ package struct ProjectionSet: Sendable {
                 )
             }
         }
+        let undoable = types.filter { $0 is any Undoable.Type || $0 is any UndoableRows.Type }
+        precondition(
+            undoable.count <= 1,
+            "\(undoable) all say how to undo an event; keep that in one of them (F21)")
         members = types.map { Member($0) }
     }
 

@@ -8,6 +8,10 @@ package struct PublishedState: Sendable {
     package let nextNumber: IntentNumber
     package let overlay: Overlay
     package let acceptedCount: Int
+    /// The intents of the overlay that were recorded as drafts, held or released (F22).
+    package let drafts: Drafts
+    /// The newest intent that undoes each intent (F21).
+    package let undoneBy: UndoLinks
     /// Rejected intents that are neither dismissed nor retried, with the entries that rejected
     /// them.
     package let rejections: NumberMap<IntentNumber, LogSequence>
@@ -64,7 +68,8 @@ extension LogFold {
         let stored = rows.indices.map { rows[$0].foldedRows(conflicts(seenByRows: $0)) }
         return PublishedState(
             sequence: state.sequence, through: state.through, nextNumber: state.nextNumber,
-            overlay: state.overlay, acceptedCount: state.acceptedCount,
+            overlay: state.overlay, acceptedCount: state.acceptedCount, drafts: state.drafts,
+            undoneBy: state.undoneBy,
             rejections: state.rejections, chain: chain, recordBytes: recordBytes,
             unread: unread, partlyRead: partlyRead, views: views, rows: stored, facts: state.facts,
             superseded: state.facts.lostData?.shared)

@@ -26,6 +26,18 @@ package protocol AnyFold: Sendable {
     mutating func keepSavepoint(after number: IntentNumber)
     /// See ``Fold/fastForward(through:)``.
     mutating func fastForward(through number: IntentNumber)
+    /// Whether the projection is ``Undoable``.
+    var isUndoable: Bool { get }
+    /// See ``Fold/inverse(ofNewest:)``.
+    func inverse(ofNewest intent: RecordedIntent) -> Payload?
+    /// See ``Fold/inverse(ofFolded:over:leavingOut:)``.
+    func inverse(
+        ofFolded intent: UnsettledIntent, over overlay: Overlay,
+        leavingOut isConflicted: (IntentNumber) -> Bool
+    ) -> Payload?
+    /// Returns whether two intents touch a key in common; nil if that is not known.
+    func share(_ a: Payload, _ aID: IntentID, _ b: Payload, _ bID: IntentID) -> Bool?
+
     /// Returns both states to share with readers.
     ///
     /// - Precondition: the view is up to date.
@@ -114,6 +126,16 @@ extension Fold: AnyFold {
 
 extension Fold {
     package var faultCount: Int { faults.count }
+
+    package func share(
+        _ a: Payload, _ aID: IntentID, _ b: Payload, _ bID: IntentID
+    ) -> Bool? {
+        guard P.Key.self != Never.self, let first = a.event(as: P.Event.self),
+            let second = b.event(as: P.Event.self)
+        else { return nil }
+        let keys = Set(P.keys(touchedBy: first, EventContext(.intent(aID))))
+        return P.keys(touchedBy: second, EventContext(.intent(bID))).contains(where: keys.contains)
+    }
 
     package func state<Q: Projection>(_ which: ComparedState, of type: Q.Type) -> Q {
         guard let state = (which == .view ? view : confirmed) as? Q else {

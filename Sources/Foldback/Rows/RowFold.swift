@@ -29,6 +29,7 @@ package struct RowFold: Sendable {
     private var format = EventFormat.none
     private var notesMembers = false
     private let apply: RowApply
+    private let inverter: RowInverter?
     /// The confirmed rows as the transaction being prepared leaves them.
     package private(set) var confirmed = ConfirmedRows()
     /// The reads and writes of the overlay's intents.
@@ -57,7 +58,7 @@ package struct RowFold: Sendable {
 
     /// Creates the fold before the first entry, with its own rows in memory.
     package init<P: StoredProjection>(_: P.Type) {
-        self.init(P.identity, StoredSchema(P.schema, number: 0)) { folded, rows in
+        self.init(P.identity, StoredSchema(P.schema, number: 0), P.inverter) { folded, rows in
             switch folded.payload.content {
             case .event(let event):
                 guard let event = event as? P.Event else {
@@ -71,8 +72,10 @@ package struct RowFold: Sendable {
     }
 
     private init(
-        _ identity: ProjectionIdentity, _ schema: StoredSchema, _ apply: @escaping RowApply
+        _ identity: ProjectionIdentity, _ schema: StoredSchema, _ inverter: RowInverter?,
+        _ apply: @escaping RowApply
     ) {
+        self.inverter = inverter
         self.identity = identity
         self.schema = schema
         self.apply = apply
@@ -195,6 +198,28 @@ package struct RowFold: Sendable {
         overlay.remove(number, isNoted: seen != nil) { note($0, $1) }
         self.overlay = overlay
     }
+
+    // MARK: Undo, and keys in common
+
+    /// Whether the projection is ``UndoableRows``.
+    package var isUndoable: Bool { inverter != nil }
+
+    /// Returns the inverse of an intent on the rows before it, if it is in the view or is the next to
+    /// come (F21). The view is up to date.
+    package mutating func inverse(of payload: Payload, _ id: IntentID) -> Payload? {
+        guard failure == nil, let inverter else { return nil }
+        var rows = TouchedRows(schema, over: overlay.rows(before: id.number, over: confirmed))
+        let inverse = inverter(payload, EventContext(.intent(id)), &rows)
+        if let failure = rows.failure {
+            self.failure = failure
+            return nil
+        }
+        return inverse
+    }
+
+    /// Returns whether one of two intents writes a row that the other reads or writes; nil if one of
+    /// them was not applied.
+    package func share(_ a: IntentNumber, _ b: IntentNumber) -> Bool? { overlay.share(a, b) }
 
     // MARK: Changes
 

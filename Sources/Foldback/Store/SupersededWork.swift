@@ -81,12 +81,13 @@ package struct SupersededWork: Sendable {
             if !ids.isEmpty { earlier[recorded.number] = ids }
             for id in ids { continuing[id] = recorded.number }
             if let old = recorded.retries { dismissedNumbers.insert(old) }
+            if let old = recorded.terms.replaces { withdrawnNumbers.insert(old) }
         case .acknowledged(let answer):
             if answer.settles { confirmedNumbers.insert(answer.number) }
         case .changed(let number, .dismissed): dismissedNumbers.insert(number)
-        case .changed(let number, .withdrawn), .changed(let number, .abandoned):
+        case .changed(let number, let change) where change.isWithdrawal:
             withdrawnNumbers.insert(number)
-        case .changed(_, .rejected): break
+        case .changed: break
         case .confirmed(let batch):
             confirmedNumbers.formUnion(batch.settled)
             for (place, event) in batch.events.enumerated() {

@@ -48,9 +48,9 @@ import Observation
     ///   - confirmOnly: whether to show the event only once it is confirmed. Use it for an event
     ///     whose effect cannot be predicted.
     ///   - once: a once key, for example against a double tap; see
-    ///     ``/Foldback/Store/record(_:force:confirmOnly:once:info:)``.
+    ///     ``/Foldback/Store/record(_:force:confirmOnly:once:replacing:held:info:)``.
     /// - Returns: a receipt, with which the answer can be awaited.
-    /// - Throws: as ``/Foldback/Store/record(_:force:confirmOnly:once:info:)``.
+    /// - Throws: as ``/Foldback/Store/record(_:force:confirmOnly:once:replacing:held:info:)``.
     /// - Complexity: one write, one `apply` for each projection, and the reads of all selections of
     ///   rows. Not on the main actor.
     @discardableResult
