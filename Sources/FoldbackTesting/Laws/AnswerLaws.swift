@@ -4,6 +4,11 @@ import Foldback
 extension Trial {
     /// P4: for each intent that is pending at the end.
     func rejectedEqualsAbsent() async throws -> Violation? {
+        let plain = script.withoutReversals
+        return try await Trial(of: plain, Self.modelSteps(of: plain)).plainRejectedEqualsAbsent()
+    }
+
+    private func plainRejectedEqualsAbsent() async throws -> Violation? {
         guard let last = modelSteps.last else { return nil }
         let pending = pendingAtTheEnd(last.state)
         guard !pending.isEmpty else { return nil }
@@ -40,9 +45,10 @@ extension Trial {
         var places: [(IntentNumber, IntentNumber)] = []
         var place: IntentNumber = 0
         for (step, modelStep) in zip(script.steps, modelSteps) where step.isRecording {
-            place = IntentNumber(place.value + 1)
+            place = place.advanced(by: step.placeCount)
             guard case .recorded(let number) = modelStep.result,
-                let intent = state.intents[number], intent.state == .pending, !intent.confirmOnly
+                let intent = state.intents[number], intent.state == .pending,
+                !intent.terms.confirmOnly
             else { continue }
             places.append((place, number))
         }
@@ -57,7 +63,13 @@ extension Trial {
         var place: IntentNumber = 0
         var script = script
         for (index, step) in script.steps.enumerated() where step.isRecording {
-            place = IntentNumber(place.value + 1)
+            place = place.advanced(by: step.placeCount)
+            if case .together(let events, _, let once, let held) = step {
+                if case .recordedAll? = modelSteps[index].result {
+                    script.steps[index] = .together(events, force: true, once: once, held: held)
+                }
+                continue
+            }
             guard case .recorded(let number)? = modelSteps[index].result,
                 let intent = modelSteps[index].state.intents[number]
             else {
@@ -66,17 +78,20 @@ extension Trial {
                 continue
             }
             switch step {
-            case .record(let event, _, let confirmOnly, let once):
+            case .record(let event, _, let confirmOnly, let once, let key, let held):
                 script.steps[index] = .record(
-                    event, force: true, confirmOnly: confirmOnly || place == absent, once: once)
+                    event, force: true, confirmOnly: confirmOnly || place == absent, once: once,
+                    replacing: key, held: held)
             case .change where place == absent, .edit where place == absent:
                 script.steps[index] = .record(
-                    intent.event, force: true, confirmOnly: true, once: intent.once)
+                    intent.event, force: true, confirmOnly: true, once: intent.terms.once)
             case .change(let old, let command, _):
                 script.steps[index] = .change(old, command, force: true)
             case .edit(let old, let event, _):
                 script.steps[index] = .edit(old, event, force: true)
-            case .acknowledge, .reject, .confirm, .attempt, .checkpoint, .reopen, .kill: break
+            case .together, .acknowledge, .reject, .confirm, .attempt, .checkpoint, .reopen,
+                .kill:
+                break
             }
         }
         return script
@@ -112,7 +127,8 @@ extension Trial {
                 let position = Position(UInt64(batches.count + 1))
                 batches.append(
                     ([ConfirmedEvent(position: position, event: event, origin: id)], nil))
-            case .acknowledge, .record, .change, .retry, .reject, .attempt, nil: continue
+            case .acknowledge, .record, .together, .change, .retry, .reject, .attempt, nil:
+                continue
             }
         }
         return batches
@@ -140,6 +156,8 @@ extension Trial {
             if case .confirm(let events, _) = step, events.contains(where: log.isUnsettled) {
                 continue
             }
+            // The intent had another state then: it had lapsed, and is back (F21).
+            if case .ignored? = logSteps[index].result, log.isPending(step) { continue }
             let again = try await log.perform(step)
             let found = try Observation(allOf: log.store)
             let repeated = "\(named(index)) came once more at the end."
@@ -276,7 +294,7 @@ extension Trial {
                 add(place)
             case .confirm(let events, _):
                 for case .own(let place) in events.map(\.origin) { add(place) }
-            case .record, .attempt, .checkpoint, .reopen, .kill: break
+            case .record, .together, .attempt, .checkpoint, .reopen, .kill: break
             }
         }
         return order + (0..<count).reversed().map { $0 + 1 }.filter { !order.contains($0) }
@@ -314,7 +332,34 @@ extension Trial {
     }
 }
 
+extension Script {
+    /// The script without what one intent does to another: undo, redo, and replacing. Places stay.
+    fileprivate var withoutReversals: Script {
+        var script = self
+        for (index, step) in steps.enumerated() {
+            switch step {
+            case .record(let event, let force, let confirmOnly, let once, _?, let held):
+                script.steps[index] = .record(
+                    event, force: force, confirmOnly: confirmOnly, once: once, held: held)
+            case .change(_, .undo, _), .change(_, .redo, _), .change(_, .retryAll, _):
+                script.steps[index] = .retry(0)
+            default: break
+            }
+        }
+        return script
+    }
+}
+
 extension LogUnderTest {
+    /// Whether an answer is about an intent that is pending now.
+    fileprivate func isPending(_ answer: Script<P.Event>.Step) -> Bool {
+        switch answer {
+        case .acknowledge(let place, _, _), .reject(let place, _, _):
+            numbers[place].map(store.snapshot.pending.contains) ?? false
+        default: false
+        }
+    }
+
     /// Whether an event names an intent in the overlay, so that repeating it would confirm the
     /// intent (F6).
     ///

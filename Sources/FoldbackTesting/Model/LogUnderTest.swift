@@ -95,7 +95,8 @@ extension Store {
                 return result(
                     try await record(
                         event, force: force, confirmOnly: terms.confirmOnly, once: terms.once,
-                        replacing: terms.replacingKey, held: terms.held))
+                        replacing: P.sharesOnlyKeys ? terms.replacingKey : nil,
+                        held: terms.held))
             case .together(let events, let force, let terms):
                 let receipts = try await record(
                     contentsOf: events, force: force, confirmOnly: terms.confirmOnly,

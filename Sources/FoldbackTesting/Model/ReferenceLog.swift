@@ -352,13 +352,14 @@ package struct ReferenceLog<P: Projection>: Sendable {
     package func decision(on command: LogCommand<Event>) -> Decision {
         switch command {
         case .record(let event, let force, let terms):
+            var terms = terms
+            if !P.sharesOnlyKeys { terms.replacingKey = nil }
             let replaced = replaceable(by: terms.replacingKey)
             if let joined = now.joined(terms.once), joined != replaced {
                 let isReleased = now.intents[joined]?.isHeld == true && !terms.held
                 return Decision(
                     .joined(joined), isReleased ? [.changed(joined, .released)] : [])
             }
-            var terms = terms
             terms.replaces = replaced
             return recording(event, force, terms)
         case .together(let events, let force, let terms):

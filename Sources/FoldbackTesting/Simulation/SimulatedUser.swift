@@ -29,7 +29,8 @@ struct SimulatedUser<P: Projection>: Sendable {
     /// - Parameter place: among the intents that the command is for; it wraps around.
     /// - Throws: the error of a log that cannot continue.
     func perform(_ command: IntentCommand, at place: Int) async throws {
-        let numbers = command.target == .pending ? store.snapshot.pending : store.rejections
+        let numbers =
+            command.target == .rejected ? store.rejections : store.snapshot.pending
         guard !numbers.isEmpty else { return }
         let number = numbers[place % numbers.count]
         noteEndOfRejection(number, command)
@@ -38,12 +39,14 @@ struct SimulatedUser<P: Projection>: Sendable {
         case .abandon: await abandon(number)
         case .dismiss: await dismiss(number)
         case .retry: try await retry(number)
+        case .release, .undo, .redo, .withdrawAll, .retryAll:
+            preconditionFailure("fleets have no user who does \(command)")
         }
     }
 
     /// Notes that a user has seen a rejection, so that the intent is over.
     private func noteEndOfRejection(_ number: IntentNumber, _ command: IntentCommand) {
-        guard command.target != .pending, let id = try? store.intent(number).id else { return }
+        guard command.target == .rejected, let id = try? store.intent(number).id else { return }
         fleet.book.givesUp(id)
     }
 
@@ -140,6 +143,11 @@ extension IntentCommand {
         case .abandon: "abandons"
         case .retry: "retries what was rejected"
         case .dismiss: "dismisses a rejection"
+        case .release: "releases a draft"
+        case .undo: "undoes an action"
+        case .redo: "redoes an action"
+        case .withdrawAll: "withdraws an action"
+        case .retryAll: "retries an action"
         }
     }
 }
