@@ -56,10 +56,3 @@ extension LogFold {
         return fold
     }
 }
-
-extension AnyFold {
-    /// Returns whether two intents of the overlay touch a key in common; nil if that is not known.
-    package func share(_ a: UnsettledIntent, _ b: UnsettledIntent) -> Bool? {
-        share(a.payload, a.recorded.id, b.payload, b.recorded.id)
-    }
-}

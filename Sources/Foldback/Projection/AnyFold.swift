@@ -1,5 +1,5 @@
 /// A ``Fold`` without the type of its projection, because a log can have several projections.
-package protocol AnyFold: Sendable {
+package protocol AnyFold: KeySharing {
     var identity: ProjectionIdentity { get }
     /// The name under which the projection shares conflicts: its own name, or that of the stored
     /// projection that it stands for (``RowsInMemory``).
@@ -35,9 +35,6 @@ package protocol AnyFold: Sendable {
         ofFolded intent: UnsettledIntent, over overlay: Overlay,
         leavingOut isConflicted: (IntentNumber) -> Bool
     ) -> Payload?
-    /// Returns whether two intents touch a key in common; nil if that is not known.
-    func share(_ a: Payload, _ aID: IntentID, _ b: Payload, _ bID: IntentID) -> Bool?
-
     /// Returns both states to share with readers.
     ///
     /// - Precondition: the view is up to date.
@@ -62,7 +59,7 @@ package enum ComparedState: Sendable {
 }
 
 /// A ``FoldedState`` without the type of its projection.
-package protocol AnyFoldedState: Sendable {
+package protocol AnyFoldedState: KeySharing {
     var identity: ProjectionIdentity { get }
     /// Whether the projection has a state codec.
     var isEncodable: Bool { get }
@@ -127,14 +124,8 @@ extension Fold: AnyFold {
 extension Fold {
     package var faultCount: Int { faults.count }
 
-    package func share(
-        _ a: Payload, _ aID: IntentID, _ b: Payload, _ bID: IntentID
-    ) -> Bool? {
-        guard P.Key.self != Never.self, let first = a.event(as: P.Event.self),
-            let second = b.event(as: P.Event.self)
-        else { return nil }
-        let keys = Set(P.keys(touchedBy: first, EventContext(.intent(aID))))
-        return P.keys(touchedBy: second, EventContext(.intent(bID))).contains(where: keys.contains)
+    package func keys(touchedBy payload: Payload, _ id: IntentID) -> Set<AnyHashable>? {
+        P.keys(touchedBy: payload, id)
     }
 
     package func state<Q: Projection>(_ which: ComparedState, of type: Q.Type) -> Q {
@@ -148,6 +139,10 @@ extension Fold {
 extension FoldedState: AnyFoldedState {
     package var identity: ProjectionIdentity { P.identity }
     package var isEncodable: Bool { P.stateCodec != nil }
+
+    package func keys(touchedBy payload: Payload, _ id: IntentID) -> Set<AnyHashable>? {
+        P.keys(touchedBy: payload, id)
+    }
 
     package func section() throws -> ProjectionSection {
         guard let codec = P.stateCodec else { throw UnreadableState(reason: "it has no codec") }

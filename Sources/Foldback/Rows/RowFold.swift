@@ -288,10 +288,14 @@ package struct RowFold: Sendable {
 
     /// Returns the rows to share with readers.
     ///
-    /// - Parameter conflicts: the conflicts of the projection's group.
-    package func foldedRows(_ conflicts: Conflicts) -> FoldedRows {
+    /// - Parameters:
+    ///   - conflicts: the conflicts of the projection's group.
+    ///   - hasReads: whether readers also get what each intent reads and writes. The next change of
+    ///     the overlay then copies a part of that.
+    package func foldedRows(_ conflicts: Conflicts, hasReads: Bool) -> FoldedRows {
         FoldedRows(
             identity: identity, schema: schema, chains: overlay.chains,
+            overlay: hasReads ? overlay : nil,
             conflicted: conflicts, faults: faults,
             counts: FoldCounts(overlay: overlay.count, confirmed: confirmedCount),
             own: confirmed.isStored ? nil : confirmed.rows)
@@ -323,6 +327,8 @@ package struct FoldedRows: Sendable {
     package let identity: ProjectionIdentity
     package let schema: StoredSchema
     package let chains: SortedMap<KeyBytes, RowChain>
+    /// What each intent reads and writes; nil unless there are drafts, whose keys others wait for.
+    package let overlay: RowOverlay?
     package let conflicted: Conflicts
     package let faults: [Fault]
     package let counts: FoldCounts

@@ -8,16 +8,26 @@ package struct ReferenceLog<P: Projection>: Sendable {
 
     package struct Intent: Sendable {
         package let event: Event
-        package let confirmOnly: Bool
-        package let once: String?
-        package let retries: IntentNumber?
+        package let terms: LogFact<Event>.Terms
         package var state = IntentState.pending
+        /// Whether it is a draft that was not released.
+        package var isHeld: Bool
+        /// How it was withdrawn, if it was.
+        package var withdrawal: IntentChange?
+        /// The fact that confirmed it, from 1 up.
+        package var confirmedAt: Int?
         package var position: Position?
         package var replacement: Event?
         package var rejection: Rejection?
         package var isDismissed = false
         /// The fact of the latest answer, from 1 up.
         package var answeredAt: Int?
+
+        package init(event: Event, terms: LogFact<Event>.Terms) {
+            self.event = event
+            self.terms = terms
+            isHeld = terms.held
+        }
     }
 
     /// One call of `apply`, for confirmed state or for the overlay.
@@ -59,9 +69,13 @@ package struct ReferenceLog<P: Projection>: Sendable {
             numbers(.rejected).filter { intents[$0]?.isDismissed == false }
         }
 
+        func isInOverlay(_ number: IntentNumber) -> Bool {
+            intents[number].map { $0.state == .pending || $0.state == .accepted } ?? false
+        }
+
         func joined(_ once: String?) -> IntentNumber? {
             guard let once else { return nil }
-            return numbers(.pending, .accepted).first { intents[$0]?.once == once }
+            return numbers(.pending, .accepted).first { intents[$0]?.terms.once == once }
         }
     }
 
@@ -93,6 +107,14 @@ package struct ReferenceLog<P: Projection>: Sendable {
         now = state(at: facts.count)
     }
 
+    /// Other facts of a log with the same projections.
+    private init(_ kind: LogKind, facts: [LogFact<Event>], like other: Self) {
+        self.kind = kind
+        self.facts = facts
+        others = other.others
+        sharedFrom = other.sharedFrom
+    }
+
     /// Lets the projections share their conflicts from the last fact on.
     package mutating func shareConflicts() {
         sharedFrom = sharedFrom ?? facts.count
@@ -108,7 +130,11 @@ package struct ReferenceLog<P: Projection>: Sendable {
             let before = state.intents
             apply(fact, &state, &confirmed)
             for (number, intent) in before where state.intents[number]?.state != intent.state {
-                state.intents[number]?.answeredAt = index + 1
+                let isPending = state.intents[number]?.state == .pending
+                state.intents[number]?.answeredAt = isPending ? nil : index + 1
+                if state.intents[number]?.state == .confirmed {
+                    state.intents[number]?.confirmedAt = index + 1
+                }
             }
         }
         for (event, context) in confirmed {
@@ -131,7 +157,12 @@ package struct ReferenceLog<P: Projection>: Sendable {
         let isShared = sharedFrom.map { sequence >= $0 } ?? false
         state.others = isShared ? folded(confirmed, &state) : []
         for number in state.numbers(.pending, .accepted) {
-            guard let intent = state.intents[number], !intent.confirmOnly else { continue }
+            guard let intent = state.intents[number], !intent.terms.confirmOnly else { continue }
+            // What undoes an intent that is not in the view is not in it either (F21).
+            if let undone = intent.terms.undoes, state.conflicted.contains(undone) {
+                state.conflicted.append(number)
+                continue
+            }
             let event = intent.replacement ?? intent.event
             let folding = Self.folding(event, Self.context(of: number), on: state.view)
             state.foldings.append(folding)
@@ -186,10 +217,10 @@ package struct ReferenceLog<P: Projection>: Sendable {
         _ fact: LogFact<Event>, _ state: inout State, _ confirmed: inout [(Event?, EventContext)]
     ) {
         switch fact {
-        case .intent(let number, let event, let confirmOnly, let once, let retries):
-            state.intents[number] = Intent(
-                event: event, confirmOnly: confirmOnly, once: once, retries: retries)
-            if let retries { state.intents[retries]?.isDismissed = true }
+        case .intent(let number, let event, let terms):
+            state.intents[number] = Intent(event: event, terms: terms)
+            if let old = terms.retries { state.intents[old]?.isDismissed = true }
+            if let old = terms.replaces { state.intents[old]?.state = .withdrawn }
         case .acknowledged(let number, let position, let replacement):
             state.intents[number]?.replacement = replacement
             state.intents[number]?.position = position
@@ -208,8 +239,12 @@ package struct ReferenceLog<P: Projection>: Sendable {
             case .rejected(let rejection):
                 state.intents[number]?.state = .rejected
                 state.intents[number]?.rejection = rejection
-            case .withdrawn, .abandoned: state.intents[number]?.state = .withdrawn
+            case .withdrawn, .abandoned, .undone, .lapsed:
+                state.intents[number]?.state = .withdrawn
+                state.intents[number]?.withdrawal = change
             case .dismissed: state.intents[number]?.isDismissed = true
+            case .released: state.intents[number]?.isHeld = false
+            case .restored: state.intents[number]?.state = .pending
             }
         case .confirmed(let events, let through):
             apply(events, through, &state, &confirmed)
@@ -237,7 +272,7 @@ package struct ReferenceLog<P: Projection>: Sendable {
     }
 
     /// The event; nil if the projection's codec cannot read its bytes.
-    private static func read(_ delivered: DeliveredEvent<Event>) -> Event? {
+    static func read(_ delivered: DeliveredEvent<Event>) -> Event? {
         switch delivered {
         case .event(let event): event
         case .recorded(let recorded):
@@ -280,22 +315,22 @@ package struct ReferenceLog<P: Projection>: Sendable {
 
     // MARK: From commands to facts
 
-    /// What a command leads to: its result, and the fact that the log appends.
+    /// What a command leads to: its result, and the facts that the log appends.
     package struct Decision: Sendable {
         package let result: CommandResult
-        package let fact: LogFact<Event>?
+        package let facts: [LogFact<Event>]
         /// The intent whose sending begins.
         let attempted: IntentNumber?
 
         init(
-            _ result: CommandResult, _ fact: LogFact<Event>? = nil, attempted: IntentNumber? = nil
+            _ result: CommandResult, _ facts: [LogFact<Event>] = [], attempted: IntentNumber? = nil
         ) {
             self.result = result
-            self.fact = fact
+            self.facts = facts
             self.attempted = attempted
         }
 
-        static func appends(_ fact: LogFact<Event>) -> Self { Self(.appended, fact) }
+        static func appends(_ facts: [LogFact<Event>]) -> Self { Self(.appended, facts) }
         static func refuses(_ name: String) -> Self { Self(.refused(name)) }
         static var unknown: Self { refuses("unknownIntent") }
     }
@@ -308,17 +343,26 @@ package struct ReferenceLog<P: Projection>: Sendable {
 
     /// Notes what a command leads to.
     package mutating func note(_ decision: Decision) {
-        if let fact = decision.fact { facts.append(fact) }
+        facts += decision.facts
         if let number = decision.attempted { attempts.append((number, facts.count)) }
-        guard decision.fact != nil || decision.attempted != nil else { return }
+        guard !decision.facts.isEmpty || decision.attempted != nil else { return }
         now = state(at: facts.count)
     }
 
     package func decision(on command: LogCommand<Event>) -> Decision {
         switch command {
-        case .record(let event, let force, let confirmOnly, let once):
-            if let joined = now.joined(once) { return Decision(.joined(joined)) }
-            return recording(event, force, confirmOnly, once, retries: nil)
+        case .record(let event, let force, let terms):
+            let replaced = replaceable(by: terms.replacingKey)
+            if let joined = now.joined(terms.once), joined != replaced {
+                let isReleased = now.intents[joined]?.isHeld == true && !terms.held
+                return Decision(
+                    .joined(joined), isReleased ? [.changed(joined, .released)] : [])
+            }
+            var terms = terms
+            terms.replaces = replaced
+            return recording(event, force, terms)
+        case .together(let events, let force, let terms):
+            return recording(events, force, terms)
         case .change(let number, let command, let force):
             guard let intent = now.intents[number] else { return .unknown }
             return decision(on: command, number, intent, force)
@@ -330,16 +374,17 @@ package struct ReferenceLog<P: Projection>: Sendable {
             guard let intent = now.intents[number] else { return .unknown }
             return intent.state == .accepted || intent.state == .confirmed
                 ? Decision(.ignored(intent.state))
-                : .appends(.acknowledged(number, position: position, replacement: replacement))
+                : .appends(
+                    [.acknowledged(number, position: position, replacement: replacement)]
+                        + returning(with: number))
         case .reject(let number, let rejection):
             guard let intent = now.intents[number] else { return .unknown }
             return intent.state == .pending
-                ? .appends(.changed(number, .rejected(rejection)))
-                : Decision(.ignored(intent.state))
+                ? settling(number, .rejected(rejection)) : Decision(.ignored(intent.state))
         case .confirm(let events, let through): return confirming(events, through)
         case .attempt(let number):
             // An outbox asks for several intents, and gets those that it may send.
-            return now.intents[number]?.state == .pending
+            return now.intents[number]?.state == .pending && now.intents[number]?.isHeld == false
                 ? Decision(.attempted, attempted: number) : Decision(.ignored(nil))
         }
     }
@@ -352,44 +397,114 @@ package struct ReferenceLog<P: Projection>: Sendable {
         case .withdraw:
             guard now.attempts[number] == nil else { return .refuses("mayHaveLeft") }
             return intent.state == .pending
-                ? .appends(.changed(number, .withdrawn)) : .refuses("notPending")
+                ? settling(number, .withdrawn) : .refuses("notPending")
         case .abandon:
             return intent.state == .pending
-                ? .appends(.changed(number, .abandoned)) : .refuses("notPending")
+                ? settling(number, .abandoned) : .refuses("notPending")
         case .dismiss:
-            return isListed ? .appends(.changed(number, .dismissed)) : .refuses("notRejected")
+            return isListed ? .appends([.changed(number, .dismissed)]) : .refuses("notRejected")
         case .retry: return retrying(number, intent, with: intent.event, force)
+        case .release:
+            return intent.state == .pending && intent.isHeld
+                ? .appends([.changed(number, .released)]) : .refuses("notHeld")
+        case .undo: return undoing(number, force)
+        case .redo: return redoing(number, force)
+        case .withdrawAll: return withdrawing(all: group(of: number))
+        case .retryAll: return retrying(all: group(of: number), force)
         }
+    }
+
+    /// An intent leaves the overlay, and what undoes it goes with it.
+    func settling(_ number: IntentNumber, _ change: IntentChange) -> Decision {
+        .appends([.changed(number, change)] + lapsing(with: number))
     }
 
     private func retrying(
         _ number: IntentNumber, _ intent: Intent, with event: Event, _ force: Bool
     ) -> Decision {
         guard now.rejections.contains(number) else { return .refuses("notRejected") }
-        if let joined = now.joined(intent.once) {
-            return Decision(.joined(joined), .changed(number, .dismissed))
+        let other = intent.terms.undoes.flatMap { newest(undoing: $0) }
+            .flatMap { now.isInOverlay($0) ? $0 : nil }
+        if let joined = now.joined(intent.terms.once) ?? other {
+            return Decision(.joined(joined), [.changed(number, .dismissed)])
         }
-        return recording(event, force, intent.confirmOnly, intent.once, retries: number)
+        return recording(event, force, intent.terms.ofRetry(number))
     }
 
-    private func recording(
-        _ event: Event, _ force: Bool, _ confirmOnly: Bool, _ once: String?,
-        retries: IntentNumber?
+    /// Records one intent on the view without the intent that it replaces.
+    func recording(
+        _ event: Event, _ force: Bool, _ terms: LogFact<Event>.Terms, isTried: Bool = true
     ) -> Decision {
         let number = IntentNumber(UInt64(now.intents.count + 1))
-        if !force, !confirmOnly {
-            var view = now.view
+        var base = now
+        if let replaced = terms.replaces {
+            let without = facts + [.changed(replaced, .withdrawn)]
+            base = Self(kind, facts: without, like: self).state(at: without.count)
+        }
+        if isTried, !force, !terms.confirmOnly {
+            var view = base.view
             do { try view.apply(event, Self.context(of: number)) } catch {
                 return .refuses("inapplicable")
             }
-            for other in now.others
+            for other in base.others
             where Self.applied(event, Self.context(of: number), to: other) == nil {
                 return .refuses("inapplicable")
             }
         }
+        var terms = terms
+        terms.inverse = Self.inverse(of: event, Self.context(of: number), on: base.view)
+        return Decision(.recorded(number), [.intent(number, event, terms)])
+    }
+
+    /// Records all events, or none.
+    private func recording(
+        _ events: [Event], _ force: Bool, _ terms: LogFact<Event>.Terms
+    ) -> Decision {
+        guard now.joined(terms.once) == nil else { return .refuses("onceKeyInUse") }
+        var trial = self
+        var numbers: [IntentNumber] = []
+        for (place, event) in events.enumerated() {
+            var terms = terms
+            if place > 0 { terms.once = nil }
+            if events.count > 1 {
+                terms.group = numbers.first ?? IntentNumber(UInt64(now.intents.count + 1))
+            }
+            let decision = trial.recording(event, force, terms)
+            guard case .recorded(let number) = decision.result else { return decision }
+            numbers.append(number)
+            trial.note(decision)
+        }
         return Decision(
-            .recorded(number),
-            .intent(number, event, confirmOnly: confirmOnly, once: once, retries: retries))
+            numbers.count == 1 ? .recorded(numbers[0]) : .recordedAll(numbers),
+            Array(trial.facts[facts.count...]))
+    }
+
+    /// The intent that a new one with this key replaces.
+    private func replaceable(by key: String?) -> IntentNumber? {
+        guard let key,
+            let number = now.numbers(.pending, .accepted).last(where: {
+                now.intents[$0]?.terms.replacingKey == key
+            }),
+            now.intents[number]?.state == .pending, now.attempts[number] == nil,
+            !(newest(undoing: number).map(now.isInOverlay) ?? false)
+        else { return nil }
+        let isTouched = now.numbers(.pending, .accepted).contains {
+            $0 > number && sharesKey(number, $0)
+        }
+        return isTouched ? nil : number
+    }
+
+    /// Whether two intents touch a key in common, or may.
+    private func sharesKey(_ a: IntentNumber, _ b: IntentNumber) -> Bool {
+        func shares<Q: Projection>(_: Q.Type) -> Bool {
+            guard Q.Key.self != Never.self,
+                let first = now.intents[a].map({ $0.replacement ?? $0.event }) as? Q.Event,
+                let second = now.intents[b].map({ $0.replacement ?? $0.event }) as? Q.Event
+            else { return true }
+            let keys = Set(Q.keys(touchedBy: first, Self.context(of: a)))
+            return Q.keys(touchedBy: second, Self.context(of: b)).contains(where: keys.contains)
+        }
+        return shares(P.self) || others.contains { shares($0) }
     }
 
     private func confirming(
@@ -407,15 +522,48 @@ package struct ReferenceLog<P: Projection>: Sendable {
         guard through > now.through || reached || !confirms(events, now).isEmpty else {
             return Decision(.ignored(nil))
         }
-        return .appends(.confirmed(events, through: through))
+        let back = confirms(events, now).sorted().filter { !now.isInOverlay($0) }
+        return .appends(
+            [.confirmed(events, through: through)] + back.flatMap { returning(with: $0) })
     }
 }
 
 /// What a log has recorded: one entry, as plainly as possible.
 package enum LogFact<Event: Sendable>: Sendable {
-    case intent(
-        IntentNumber, Event, confirmOnly: Bool, once: String?, retries: IntentNumber?)
+    case intent(IntentNumber, Event, Terms)
     case acknowledged(IntentNumber, position: Position?, replacement: Event?)
     case changed(IntentNumber, IntentChange)
     case confirmed([ConfirmedEvent<Event>], through: Position)
+
+    /// How an intent was recorded.
+    package struct Terms: Sendable {
+        package var confirmOnly = false
+        package var once: String?
+        package var retries: IntentNumber?
+        package var held = false
+        package var replacingKey: String?
+        package var replaces: IntentNumber?
+        package var group: IntentNumber?
+        package var undoes: IntentNumber?
+        /// The event that reverses it on the view that it was recorded on.
+        package var inverse: Event?
+
+        package init(
+            confirmOnly: Bool = false, once: String? = nil, retries: IntentNumber? = nil,
+            replacing key: String? = nil, held: Bool = false
+        ) {
+            self.confirmOnly = confirmOnly
+            self.once = once
+            self.retries = retries
+            replacingKey = key
+            self.held = held
+        }
+
+        func ofRetry(_ number: IntentNumber) -> Terms {
+            var terms = Terms(
+                confirmOnly: confirmOnly, once: once, retries: number, replacing: replacingKey)
+            terms.undoes = undoes
+            return terms
+        }
+    }
 }

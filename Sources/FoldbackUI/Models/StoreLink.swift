@@ -251,12 +251,41 @@ extension StoreLink {
 /// On return of each command, the model is at its entry or later (U24).
 extension StoreLink {
     func perform(
-        _ event: Event, from initiator: Initiator, confirmOnly: Bool, once: String?
+        _ event: Event, from initiator: Initiator, confirmOnly: Bool, once: String?,
+        replacing key: String?, held: Bool
     ) async throws(CommandError) -> Receipt {
         let receipt = try await openStore.record(
-            event, force: false, confirmOnly: confirmOnly, once: once, info: initiator.info)
+            event, force: false, confirmOnly: confirmOnly, once: once, replacing: key, held: held,
+            info: initiator.info)
         await adoptNow()
         return receipt
+    }
+
+    func perform(
+        contentsOf events: [Event], from initiator: Initiator, once: String?
+    ) async throws(CommandError) -> [Receipt] {
+        let receipts = try await openStore.record(
+            contentsOf: events, force: false, confirmOnly: false, once: once, held: false,
+            info: initiator.info)
+        await adoptNow()
+        return receipts
+    }
+
+    func release(_ number: IntentNumber) async throws(CommandError) {
+        _ = try await openStore.release(number)
+        await adoptNow()
+    }
+
+    func undo(_ number: IntentNumber) async throws(CommandError) -> Reversed {
+        let reversed = try await openStore.undo(number, force: false)
+        await adoptNow()
+        return reversed
+    }
+
+    func redo(_ number: IntentNumber) async throws(CommandError) -> Reversed {
+        let reversed = try await openStore.redo(number, force: false)
+        await adoptNow()
+        return reversed
     }
 
     /// Records a confirm-only event, and shows the wait until the intent is settled. On return, the

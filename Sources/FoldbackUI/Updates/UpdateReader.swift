@@ -101,8 +101,22 @@ protocol UpdatedStore<Event>: AnyObject, Sendable {
         _ number: IntentNumber, at sequence: LogSequence
     ) throws(LogError) -> (recorded: RecordedIntent, rejection: Rejection)
     nonisolated(nonsending) func record(
-        _ event: Event, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
+        _ event: Event, force: Bool, confirmOnly: Bool, once: String?, replacing key: String?,
+        held: Bool, info: [String: String]
     ) async throws(CommandError) -> Receipt
+    nonisolated(nonsending) func record(
+        contentsOf events: [Event], force: Bool, confirmOnly: Bool, once: String?, held: Bool,
+        info: [String: String]
+    ) async throws(CommandError) -> [Receipt]
+    nonisolated(nonsending) func release(
+        _ number: IntentNumber
+    ) async throws(CommandError) -> LogSequence
+    nonisolated(nonsending) func undo(
+        _ number: IntentNumber, force: Bool
+    ) async throws(CommandError) -> Reversed
+    nonisolated(nonsending) func redo(
+        _ number: IntentNumber, force: Bool
+    ) async throws(CommandError) -> Reversed
     nonisolated(nonsending) func retry(
         _ number: IntentNumber, with edited: Event?, force: Bool
     ) async throws(CommandError) -> Receipt
