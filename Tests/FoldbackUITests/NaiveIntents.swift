@@ -190,11 +190,12 @@ struct NaiveLog<Event: Sendable> {
 
     private mutating func read(_ entry: LogEntry<Event>) {
         switch entry.content {
-        case .intent(let number, let event, let isConfirmOnly, _, let retries):
-            intents[number] = Intent(
-                id: IntentID(replica: entry.replica, number: number), retries: retries,
-                isConfirmOnly: isConfirmOnly)
-            events[number] = event.event
+        case .intent(let intent):
+            intents[intent.number] = Intent(
+                id: IntentID(replica: entry.replica, number: intent.number),
+                retries: intent.retries, isConfirmOnly: intent.isConfirmOnly)
+            events[intent.number] = intent.event.event
+            if let old = intent.replaces { intents[old]?.content = .withdrawn }
         case .acknowledged(let number, let position, _):
             let isCovered = position.map { $0 <= through } ?? false
             intents[number]?.position = position
@@ -205,9 +206,11 @@ struct NaiveLog<Event: Sendable> {
             guard let intent = intents[number], let event = events[number] else { return }
             rejected[number] = NaiveIntent(
                 event, intent.id, rejection, retries: intent.retries, intent.isConfirmOnly)
-        case .changed(let number, .withdrawn), .changed(let number, .abandoned):
+        case .changed(let number, .withdrawn), .changed(let number, .abandoned),
+            .changed(let number, .undone), .changed(let number, .lapsed):
             intents[number]?.content = .withdrawn
-        case .changed(_, .dismissed): break
+        case .changed(let number, .restored): intents[number]?.content = nil
+        case .changed(_, .dismissed), .changed(_, .released): break
         case .confirmed(let events, let through): confirm(events, through)
         }
     }

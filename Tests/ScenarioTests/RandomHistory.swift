@@ -158,9 +158,10 @@ struct ReferenceBoards {
 extension LogFact<Move> {
     fileprivate init(_ content: LogEntry<Move>.Content) {
         switch content {
-        case .intent(let number, let event, let isConfirmOnly, let once, let retries):
+        case .intent(let intent):
             self = .intent(
-                number, event.event!, confirmOnly: isConfirmOnly, once: once, retries: retries)
+                intent.number, intent.event.event!, confirmOnly: intent.isConfirmOnly,
+                once: intent.once, retries: intent.retries)
         case .acknowledged(let number, let position, let replacement):
             self = .acknowledged(
                 number, position: position, replacement: replacement.flatMap(\.event))
