@@ -93,7 +93,7 @@
                 (rejection.code.map { "\($0): " } ?? "") + rejection.message
             case .withdrawn, .abandoned, .dismissed: ""
             case .released: "it may be sent"
-            case .undone: "taken back by undo"
+            case .undone: "taken back by undo or redo"
             case .lapsed: "the intent that it undoes is gone"
             case .restored: "the intent that it undoes came back"
             }

@@ -14,6 +14,14 @@ extension StoredDocuments: UndoableRows {
     }
 }
 
+extension Documents: SharesInverse {
+    package static var inverseOwner: ExactString { Documents.identity.name }
+}
+
+extension StoredDocuments: SharesInverse {
+    package static var inverseOwner: ExactString { Documents.identity.name }
+}
+
 extension DocumentEvent {
     /// Returns the event that gives each key the document that it has now, or removes it if it has
     /// none.

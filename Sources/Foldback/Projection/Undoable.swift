@@ -35,6 +35,12 @@ public protocol UndoableRows: StoredProjection {
     ) throws -> Event?
 }
 
+/// Projections with the same inverse for each event, of which a store may have several (F21).
+package protocol SharesInverse {
+    /// The name of the projection that has the inverse first.
+    static var inverseOwner: ExactString { get }
+}
+
 /// The inverse of an event on a state, without the event's type.
 typealias Inverter<P> = @Sendable (P, Payload, EventContext) -> Payload?
 

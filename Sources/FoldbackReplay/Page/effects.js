@@ -69,7 +69,7 @@ function mainSentence(moment, changes, recorders) {
     case "undone":
       return {
         tone: "withdrawn",
-        pieces: ["Undo took back ", intent, " before it was sent.", ...nowOut(changes)],
+        pieces: ["Undo or redo took back ", intent, " before it was sent.", ...nowOut(changes)],
       };
     case "lapsed":
       return {

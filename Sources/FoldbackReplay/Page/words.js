@@ -118,7 +118,7 @@ export function entryWords(entry) {
     case "abandoned":
       return "given up, although it may have been sent";
     case "undone":
-      return "taken back by undo";
+      return "taken back by undo or redo";
     case "lapsed":
       return "the intent that it undoes is gone";
     case "restored":
