@@ -142,13 +142,18 @@ extension LogState {
     // MARK: Recorded together
 
     /// Returns the intents that were recorded together with this one, ascending; or the intent alone.
+    ///
+    /// What redo has recorded again has the number of the group too, and may follow directly. It is
+    /// not a member, but in the chain of a member.
     private func group(
         of number: IntentNumber, _ settled: SettledIntents
     ) throws(LogError) -> [IntentNumber] {
         guard let first = try recorded(number, settled)?.terms.group else { return [number] }
         var members: [IntentNumber] = []
         var next = first
-        while wasRecorded(next), try recorded(next, settled)?.terms.group == first {
+        while wasRecorded(next), let terms = try recorded(next, settled)?.terms,
+            terms.group == first, terms.undoes.map({ $0 < first }) ?? true
+        {
             members.append(next)
             next = next.next
         }
