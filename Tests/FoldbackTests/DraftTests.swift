@@ -76,7 +76,7 @@ import Testing
         }
         #expect(store.snapshot.pending == [1] && store.view.cells == ["a": 1])
         try await store.record(.add("a", 1), force: true, replacing: "field")
-        #expect(store.conflicted == [2] && store.view.cells.isEmpty)
+        #expect(store.snapshot.conflicted == [2] && store.view.cells.isEmpty)
         await store.close()
     }
 

@@ -154,18 +154,18 @@ import Testing
         try await store.record(.add("a", 2))
         try await send(1, in: store)
         try await store.confirm([event(2, .remove("a"), in: store)])
-        #expect(store.conflicted == [1])
+        #expect(store.snapshot.conflicted == [1])
         try await store.undo(1)
-        #expect(store.conflicted == [1, 2])
+        #expect(store.snapshot.conflicted == [1, 2])
         #expect(store.view.cells.isEmpty)
         #expect(store.snapshot.conflict(of: 2)?.contains("undoes intent 1") == true)
         try await store.confirm([event(3, .set("a", 1), in: store)])
-        #expect(store.conflicted.isEmpty && store.view.cells == ["a": 1])
+        #expect(store.snapshot.conflicted.isEmpty && store.view.cells == ["a": 1])
         try await store.confirm([event(4, .remove("a"), in: store)])
-        #expect(store.conflicted == [1, 2])
+        #expect(store.snapshot.conflicted == [1, 2])
         // The server has it: now the undoing is folded alone.
         try await store.confirm([event(5, .add("a", 2), of: 1, in: store)])
-        #expect(store.conflicted.isEmpty && store.view.cells == ["a": 1])
+        #expect(store.snapshot.conflicted.isEmpty && store.view.cells == ["a": 1])
     }
 
     @Test func `what undoes a confirm-only intent is confirm-only`() async throws {

@@ -102,6 +102,9 @@ package struct FoldGroup: Sendable {
     /// Whether the value at a place of ``LogFold/folds`` is in the group.
     package func has(value place: Int) -> Bool { values.contains(place) }
 
+    /// Whether the stored projection at a place of ``LogFold/rows`` is in the group.
+    package func has(rows place: Int) -> Bool { rows.contains(place) }
+
     /// The name of the projection that refuses an intent.
     package func name(ofRefuser conflict: Conflict) -> ExactString { names[conflict.refuser] }
 

@@ -9,6 +9,18 @@ extension LogFold {
         return intent.isOptimistic && !groups.contains { $0.isConflicted(number) }
     }
 
+    /// Whether the view of the projection that knows inverses has the intent's effect. The views are up
+    /// to date.
+    package func isFoldedByUndoable(_ number: IntentNumber) -> Bool {
+        guard let intent = state.overlay[number], intent.isOptimistic else { return false }
+        let values = folds.indices.filter { folds[$0].isUndoable }
+        let stored = rows.indices.filter { rows[$0].isUndoable }
+        return !groups.contains { group in
+            group.isConflicted(number)
+                && (values.contains(where: group.has(value:)) || stored.contains(where: group.has(rows:)))
+        }
+    }
+
     /// Returns the inverse of an intent that is not recorded yet, on the present views; nil if there is
     /// none.
     package mutating func inverse(ofNewest intent: RecordedIntent) -> Payload? {

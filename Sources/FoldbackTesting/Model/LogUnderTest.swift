@@ -92,11 +92,11 @@ extension Store {
         do throws(CommandError) {
             switch command {
             case .record(let event, let force, let terms):
+                let sharesOnlyKeys = (P.self as? any Projection.Type)?.sharesOnlyKeys ?? true
                 return result(
                     try await record(
                         event, force: force, confirmOnly: terms.confirmOnly, once: terms.once,
-                        replacing: P.sharesOnlyKeys ? terms.replacingKey : nil,
-                        held: terms.held))
+                        replacing: sharesOnlyKeys ? terms.replacingKey : nil, held: terms.held))
             case .together(let events, let force, let terms):
                 let receipts = try await record(
                     contentsOf: events, force: force, confirmOnly: terms.confirmOnly,

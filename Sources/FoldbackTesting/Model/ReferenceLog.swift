@@ -322,7 +322,7 @@ package struct ReferenceLog<P: Projection>: Sendable {
         /// The intent whose sending begins.
         let attempted: IntentNumber?
 
-        init(
+        package init(
             _ result: CommandResult, _ facts: [LogFact<Event>] = [], attempted: IntentNumber? = nil
         ) {
             self.result = result

@@ -178,7 +178,7 @@ extension WorkingLog {
         switch undoing {
         case .ofOverlay:
             fold.rebaseViews()
-            if fold.isInViews(undone.number) {
+            if fold.isFoldedByUndoable(undone.number) {
                 inverse = fold.inverse(ofFolded: undone.number)  // mutant: folded-inverse
                 if let failure = fold.failure { throw .log(failure) }
             }
