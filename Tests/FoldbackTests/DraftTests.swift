@@ -147,7 +147,7 @@ import Testing
         #expect(joined.isJoined && joined.sequence == 2 && store.status.heldCount == 0)
     }
 
-    @Test func `a retried intent is no draft`() async throws {
+    @Test func `a retried intent is not held`() async throws {
         let store = try await store()
         try await store.record(.set("a", 1), held: true)
         try await store.release(1)

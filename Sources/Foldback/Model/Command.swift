@@ -19,11 +19,14 @@ package struct Proposal: Sendable {
     package let once: ExactString?
     package let info: [String: String]
     package let terms: IntentTerms
+    /// The intents of the overlay that its terms name, if their numbers are not known yet.
+    package let links: IntentLinks?
 
     package init(
         payload: Payload, isConfirmOnly: Bool, once: ExactString?,
-        info: [String: String], terms: IntentTerms = .none
+        info: [String: String], terms: IntentTerms = .none, links: IntentLinks? = nil
     ) {
+        self.links = links
         self.payload = payload
         self.isConfirmOnly = isConfirmOnly
         self.once = once
@@ -37,6 +40,15 @@ package struct Proposal: Sendable {
             payload: payload, isConfirmOnly: intent.isConfirmOnly, once: intent.once,
             info: intent.info, terms: terms)
     }
+}
+
+/// Intents that the terms of an intent name by their once keys. An intent of a superseded log is
+/// recorded with them, because the intents that it names get new numbers too (N6).
+package struct IntentLinks: Sendable {
+    /// The intent that it undoes.
+    package var undoes: ExactString?
+    /// The first intent of its group, perhaps the intent itself.
+    package var group: ExactString?
 }
 
 /// The result of a command, decided by ``LogState``.

@@ -87,11 +87,9 @@ extension LogState {
     package mutating func noteAttempts(
         _ attempts: [IntentNumber: Attempt]
     ) -> [(number: IntentNumber, attempt: Attempt)] {
-        let pending = attempts.filter { number, _ in
-            overlay[number]?.state == .pending  // mutant: attempted
-                && drafts[number] != .held  // mutant: attempted-draft
-        }
-        let kept = pending.sorted { $0.key < $1.key }
+        let pending = attempts.filter { overlay[$0.key]?.state == .pending }  // mutant: attempted
+        let sendable = pending.filter { drafts[$0.key] != .held }  // mutant: attempted-draft
+        let kept = sendable.sorted { $0.key < $1.key }
             .map { (number: $0.key, attempt: $0.value) }
         for (number, attempt) in kept { facts.attempts[number] = attempt }
         return kept

@@ -9,13 +9,14 @@ extension LogState {
     func recordingDecision(
         _ proposal: Proposal, _ isTouched: (IntentNumber) -> Bool, _ time: Timestamp
     ) -> Decision {
-        let replaced = proposal.terms.replacingKey.flatMap { replaceable(by: $0, isTouched) }
+        // Intents of a superseded log have their keys, and none of them replaces another (N6).
+        let key = proposal.links == nil ? proposal.terms.replacingKey : nil
+        let replaced = key.flatMap { replaceable(by: $0, isTouched) }
         if let joined = joined(by: proposal.once), joined != replaced {  // mutant: replaced-once
             let isReleased = !proposal.terms.isHeld && drafts[joined] == .held
-            return .join(
-                joined,
-                appending: isReleased
-                    ? .changed(joined, .released) : nil)  // mutant: joined-draft
+            let release: Entry? =
+                isReleased ? .changed(joined, .released) : nil  // mutant: joined-draft
+            return .join(joined, appending: release)
         }
         return .append([.intent(newIntent(proposal, replacing: replaced, time))])
     }
@@ -39,11 +40,11 @@ extension LogState {
     package func replaceable(
         by key: ExactString, _ isTouched: (IntentNumber) -> Bool
     ) -> IntentNumber? {
-        guard let number = newest(replaceableBy: key), overlay[number]?.acceptance == nil,
-            facts.attempts[number] == nil,  // mutant: replaced-attempt
-            overlayIntent(undoing: number) == nil, !isTouched(number)
-        else { return nil }
-        return number
+        guard let number = newest(replaceableBy: key), overlay[number]?.acceptance == nil else {
+            return nil
+        }
+        guard facts.attempts[number] == nil else { return nil }  // mutant: replaced-attempt
+        return overlayIntent(undoing: number) == nil && !isTouched(number) ? number : nil
     }
 
     /// Returns the intent as its entry has it, with the next number.
@@ -59,6 +60,10 @@ extension LogState {
         var terms = proposal.terms
         terms.replaces = replaced
         if count > 1 { terms.group = nextNumber }  // mutant: group
+        if let links = proposal.links {
+            terms.undoes = joined(by: links.undoes)  // mutant: brought-undo
+            terms.group = links.group.map { joined(by: $0) ?? nextNumber }
+        }
         return RecordedIntent(
             id: IntentID(replica: replica, number: nextNumber.advanced(by: place)),
             payload: proposal.payload, isConfirmOnly: proposal.isConfirmOnly, once: proposal.once,

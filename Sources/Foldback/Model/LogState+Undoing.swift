@@ -59,9 +59,9 @@ extension LogState {
             guard let recorded = try recorded(member, settled) else { continue }
             let isTakenBack = end.number == member
             if isTakenBack {
-                guard let intent = end.settled, intent.settlement == .withdrawn,
-                    members.count == 1 || intent.change == .undone  // mutant: redo-undone
-                else { continue }
+                guard let intent = end.settled, intent.settlement == .withdrawn else { continue }
+                let isAlone = members.count == 1
+                guard isAlone || intent.change == .undone else { continue }  // mutant: redo-undone
             }
             if let other = self.joined(by: recorded.once) {
                 joined = other

@@ -16,23 +16,11 @@
 /// after a restart. At most one projection of a log is `Undoable` or ``UndoableRows``. <doc:UndoAndRedo>
 /// explains more.
 public protocol Undoable: Projection {
-    /// Returns the event that takes back the effect of `event`; nil if there is none.
+    /// Returns the event that takes back the effect of `event`; nil if none does.
     ///
     /// `self` is the state before the event. The result must depend on nothing else (F12). Applying
     /// `event` and then its inverse should lead to `self` again.
     func inverse(of event: Event, _ context: EventContext) -> Event?
-}
-
-/// A stored projection that knows which event reverses an event. See ``Undoable``.
-public protocol UndoableRows: StoredProjection {
-    /// Returns the event that takes back the effect of `event`; nil if there is none.
-    ///
-    /// `rows` are those before the event. What this writes into them is dropped.
-    ///
-    /// - Throws: any error; then there is no inverse.
-    static func inverse(
-        of event: Event, in rows: inout TouchedRows, _ context: EventContext
-    ) throws -> Event?
 }
 
 /// Projections with the same inverse for each event, of which a store may have several (F21).
@@ -60,27 +48,9 @@ extension Projection {
     }
 }
 
-/// The inverse of an event on rows, without the event's type.
-typealias RowInverter = @Sendable (Payload, EventContext, inout TouchedRows) -> Payload?
-
-extension StoredProjection {
-    /// The projection's inverse; nil if it is not ``UndoableRows``.
-    static var inverter: RowInverter? {
-        func inverter<U: UndoableRows>(_: U.Type) -> RowInverter {
-            let codec = U.codec
-            return { payload, context, rows in
-                guard let event = payload.event(as: U.Event.self) else { return nil }
-                return codec.inversePayload(
-                    of: try? U.inverse(of: event, in: &rows, context))
-            }
-        }
-        return (Self.self as? any UndoableRows.Type).map { inverter($0) }
-    }
-}
-
 extension EventCodec {
     /// Returns the payload of an inverse; nil if there is none, or if the log could not record it.
-    fileprivate func inversePayload(of event: Event?) -> Payload? {
+    func inversePayload(of event: Event?) -> Payload? {
         guard let event, let payload = try? payload(of: event),
             payload.bytes.count <= Limits.eventBytesMax
         else { return nil }

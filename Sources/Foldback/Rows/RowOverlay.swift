@@ -318,6 +318,9 @@ package struct ConfirmedRows: RowsBelow, Sendable {
     /// Creates an empty set of rows in memory.
     package init() { home = .memory(SortedMap()) }
 
+    /// Uses these rows in memory.
+    package init(inMemory rows: SortedMap<KeyBytes, [UInt8]>) { home = .memory(rows) }
+
     /// Uses the rows of a log, as its last commit has them.
     package init(of storage: any LogStorage) { home = .log(storage) }
 
