@@ -12,11 +12,13 @@ extension ReferenceLog {
         now.isInOverlay(number) || now.intents[number]?.state == .confirmed
     }
 
-    /// The intents of one action, ascending.
+    /// The intents of one action, ascending. What redo recorded again is not a member.
     func group(of number: IntentNumber) -> [IntentNumber] {
         guard let first = now.intents[number]?.terms.group else { return [number] }
         var members: [IntentNumber] = []
-        while now.intents[first.advanced(by: members.count)]?.terms.group == first {
+        while let terms = now.intents[first.advanced(by: members.count)]?.terms,
+            terms.group == first, terms.undoes.map({ $0 < first }) ?? true
+        {
             members.append(first.advanced(by: members.count))
         }
         return members
