@@ -46,21 +46,23 @@ import Testing
                     numbers.note(result, of: step)
                     switch result {
                     case .recorded: results.insert("recorded")
+                    case .recordedAll: results.insert("recorded together")
+                    case .reversed: results.insert("reversed")
                     case .joined: results.insert("joined")
                     default: results.insert(result.map { "\($0)" } ?? "not for the log")
                     }
                 }
             }
         }
-        let ignored = [IntentState.accepted, .confirmed, .rejected, .withdrawn].map {
+        let ignored = [IntentState.pending, .accepted, .confirmed, .rejected, .withdrawn].map {
             "\(CommandResult.ignored($0))"
         }
         let refused = [
             "inapplicable", "invalidBatch", "mayHaveLeft", "notPending", "notRejected",
-            "unknownIntent",
+            "notHeld", "onceKeyInUse", "reworded", "unknownIntent",
         ].map { "\(CommandResult.refused($0))" }
         let appended = [
-            "recorded", "joined", "attempted", "not for the log", "\(CommandResult.ignored(nil))",
+            "recorded", "recorded together", "reversed", "joined", "attempted", "not for the log", "\(CommandResult.ignored(nil))",
         ]
         #expect(results == Set(ignored + refused + appended))
     }
