@@ -62,7 +62,8 @@ import Testing
             "notHeld", "onceKeyInUse", "reworded", "unknownIntent",
         ].map { "\(CommandResult.refused($0))" }
         let appended = [
-            "recorded", "recorded together", "reversed", "joined", "attempted", "not for the log", "\(CommandResult.ignored(nil))",
+            "recorded", "recorded together", "reversed", "joined", "attempted", "not for the log",
+            "\(CommandResult.ignored(nil))",
         ]
         #expect(results == Set(ignored + refused + appended))
     }
@@ -136,7 +137,8 @@ private struct ModelRun {
                 for store in [memory, lmdb] where !(sharesLater && store === memory) {
                     try await store.checkpoint()
                 }
-            case .record, .together, .change, .edit, .acknowledge, .reject, .confirm, .attempt: break
+            case .record, .together, .change, .edit, .acknowledge, .reject, .confirm, .attempt:
+                break
             }
             if command != nil { commandCount += 1 }
             let expectedState = reference.now
