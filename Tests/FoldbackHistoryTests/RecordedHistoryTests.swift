@@ -12,7 +12,8 @@ import Testing
     ) throws -> LogEntry<Move>.Content {
         .intent(
             LoggedIntent(
-                number, try LoggedEvent(move, writtenBy: MoveCodec()), once: once, retries: retries))
+                number, try LoggedEvent(move, writtenBy: MoveCodec()), once: once, retries: retries)
+        )
     }
 
     private static func batch(

@@ -1,7 +1,8 @@
 import Foldback
 
 extension LogEntry {
-    /// The entry as the command line prints it with `--json`.
+    /// The entry as the command line prints it with `--json`. Only files of histories have the
+    /// inverse of an intent's event.
     public var json: JSON {
         var object: JSON.Object = [
             "sequence": .of(sequence), "at": .integer(time.millisecondsSince1970),
@@ -60,7 +61,6 @@ extension JSON.Object {
         self["replaces"] = intent.replaces.map { .of($0) }
         self["group"] = intent.group.map { .of($0) }
         self["undoes"] = intent.undoes.map { .of($0) }
-        self["inverse"] = intent.inverse?.json()
     }
 
     /// Writes an event's format into the object that has the event, or removes it if it is `usual`.

@@ -14,8 +14,8 @@ import Foldback
 /// {"at":1795209600000,"event":{"liked":{"post":"a"}},"intent":1,"kind":"intent","replica":"me","sequence":1}
 /// {"at":1795209600007,"intent":1,"kind":"rejected","message":"no","replica":"me","sequence":2}
 /// ```
-/// An event is written as `{"bytes":[…]}` if encoding its JSON does not return the same bytes. If
-/// the events of an entry have another format than the first line states, the entry has its own
+/// An intent also has its `inverse` if one is known, with its own format (F21). An event is written
+/// as `{"bytes":[…]}` if encoding its JSON does not return the same bytes. If the events of an entry have another format than the first line states, the entry has its own
 /// `codec` and `version`. If projections share their conflicts, the first line says from which
 /// entry on: `"conflicts":[{"from":0,"projections":[{"kind":"value","name":"Channels"},…]},…]`.
 extension RecordedHistory {

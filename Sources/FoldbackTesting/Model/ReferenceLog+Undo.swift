@@ -12,7 +12,7 @@ extension ReferenceLog {
         now.isInOverlay(number) || now.intents[number]?.state == .confirmed
     }
 
-    /// The intents of one action, ascending.
+    /// The intents of one action, ascending. What redo recorded again is not a member.
     func group(of number: IntentNumber) -> [IntentNumber] {
         guard let first = now.intents[number]?.terms.group else { return [number] }
         var members: [IntentNumber] = []

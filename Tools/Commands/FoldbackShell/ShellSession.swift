@@ -205,7 +205,7 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
         while left > 0 {
             let piece = try store.entries(from: start, countMax: left)
             guard let last = piece.last else { break }
-            found += piece.map(\.shellJSON)
+            found += piece.map(\.json)
             left -= piece.count
             start = LogSequence(last.sequence.value + 1)
         }
@@ -216,16 +216,6 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
         var answer = store.status.json
         answer["faults"] = .integer(Int64(P.faults(of: store).count))
         return answer
-    }
-}
-
-extension LogEntry {
-    /// The entry as the shell prints it: without the inverse of an intent, which is not in its
-    /// contract.
-    fileprivate var shellJSON: JSON {
-        guard case .object(var object) = json else { return json }
-        object["inverse"] = nil
-        return .object(object)
     }
 }
 
