@@ -80,7 +80,8 @@ import Testing
         await store.close()
     }
 
-    @Test func `another intent with the once key is joined, and nothing is replaced`() async throws {
+    @Test func `another intent with the once key is joined, and nothing is replaced`() async throws
+    {
         let store = try await store()
         try await store.record(.set("a", 1), once: "post", replacing: "field")
         let same = try await store.record(.set("a", 2), once: "post", replacing: "field")

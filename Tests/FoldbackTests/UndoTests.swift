@@ -37,7 +37,8 @@ import Testing
     }
 
     private func change(at sequence: LogSequence, in store: Store<Board>) throws -> IntentChange? {
-        guard case .changed(_, let change) = try store.entries(from: sequence, countMax: 1)[0].content
+        guard
+            case .changed(_, let change) = try store.entries(from: sequence, countMax: 1)[0].content
         else { return nil }
         return change
     }
@@ -106,7 +107,8 @@ import Testing
         await again.close()
     }
 
-    @Test func `a batch that brings a refused intent back brings back what undoes it`() async throws {
+    @Test func `a batch that brings a refused intent back brings back what undoes it`() async throws
+    {
         let store = try await store(.memory)
         try await store.record(.set("a", 1))
         try await send(1, in: store)
@@ -118,7 +120,9 @@ import Testing
         #expect(store.confirmed.cells == ["a": 1] && store.view.cells.isEmpty)
     }
 
-    @Test func `redo withdraws an undoing that was not sent, and follows one that was`() async throws {
+    @Test func `redo withdraws an undoing that was not sent, and follows one that was`()
+        async throws
+    {
         let store = try await store(.memory)
         try await store.record(.set("a", 1))
         try await send(1, in: store)

@@ -137,7 +137,8 @@ private struct ModelRun {
                 for store in [memory, lmdb] where !(sharesLater && store === memory) {
                     try await store.checkpoint()
                 }
-            case .record, .together, .change, .edit, .acknowledge, .reject, .confirm, .attempt: break
+            case .record, .together, .change, .edit, .acknowledge, .reject, .confirm, .attempt:
+                break
             }
             if command != nil { commandCount += 1 }
             let expectedState = reference.now

@@ -19,8 +19,11 @@ enum RandomHistory {
         let store = memoryStore(kind, isShared: isShared)
         for step in script.steps {
             let command = numbers.command(for: step)
-            numbers.note(command.map { reference.carryOut($0) }, of: step)
-            if let command { _ = await store.carryOut(command) }
+            let expected = command.map { reference.carryOut($0) }
+            numbers.note(expected, of: step)
+            guard let command else { continue }
+            let result = await store.carryOut(command)
+            precondition(result == expected, "\(command): \(result), not \(expected!)")
         }
         return (store, reference)
     }

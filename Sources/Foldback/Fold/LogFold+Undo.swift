@@ -1,7 +1,9 @@
 /// What undo and replacing ask of the views: inverses, and keys in common (F16, F21).
 extension LogFold {
     /// Whether a projection knows inverses.
-    package var isUndoable: Bool { folds.contains { $0.isUndoable } || rows.contains { $0.isUndoable } }
+    package var isUndoable: Bool {
+        folds.contains { $0.isUndoable } || rows.contains { $0.isUndoable }
+    }
 
     /// Whether all views have the intent's effect. The views are up to date.
     package func isInViews(_ number: IntentNumber) -> Bool {
@@ -17,7 +19,8 @@ extension LogFold {
         let stored = rows.indices.filter { rows[$0].isUndoable }
         return !groups.contains { group in
             group.isConflicted(number)
-                && (values.contains(where: group.has(value:)) || stored.contains(where: group.has(rows:)))
+                && (values.contains(where: group.has(value:))
+                    || stored.contains(where: group.has(rows:)))
         }
     }
 

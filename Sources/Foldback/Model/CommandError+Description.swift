@@ -24,7 +24,8 @@ extension CommandError: CustomStringConvertible {
                 "intent \(number) may have reached the server already and cannot be withdrawn",
                 "abandon it, or record an event that reverses it")
         case .notHeld(let number, let state):
-            Explanation("intent \(number) is \(state.rawValue) and not held, so nothing keeps it back")
+            Explanation(
+                "intent \(number) is \(state.rawValue) and not held, so nothing keeps it back")
         case .onceKeyInUse(let number):
             Explanation(
                 "intent \(number) has the same once key, and nothing was recorded",

@@ -64,7 +64,8 @@ extension LogError: CustomStringConvertible {
         case .pendingIntents(let path, let count, let held):
             Explanation(
                 "the log at \(path) has \(count) pending \(count == 1 ? "intent" : "intents")"
-                    + (held == 0 ? "" : ", of which \(held) \(held == 1 ? "is a draft" : "are drafts")")
+                    + (held == 0
+                        ? "" : ", of which \(held) \(held == 1 ? "is a draft" : "are drafts")")
                     + "; nothing was changed",
                 (held == 0 ? "" : "release what is to be sent, ")
                     + "send \(count == 1 ? "it" : "them") first or discard "

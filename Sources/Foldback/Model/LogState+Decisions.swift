@@ -133,7 +133,8 @@ extension LogState {
 
     /// Refuses any intent but a rejected one whose rejection is still listed (F14).
     func refusalUnlessListed(_ number: IntentNumber, _ intent: IntentLookup) -> Refusal? {
-        guard case .settled(let settled) = intent, case .rejected(let isDismissed) = settled.settlement
+        guard case .settled(let settled) = intent,
+            case .rejected(let isDismissed) = settled.settlement
         else { return .notRejected(number, intent.state, isDismissed: false) }
         return isDismissed ? .notRejected(number, .rejected, isDismissed: true) : nil
     }

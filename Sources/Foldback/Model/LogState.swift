@@ -239,7 +239,9 @@ package struct LogState: Sendable {
             undoneBy[undone] = recorded.number  // mutant: undo-link
         }
         let intent = UnsettledIntent(recorded)
-        if let old = recorded.terms.replaces { replace(old, by: intent, &effects) } else {
+        if let old = recorded.terms.replaces {
+            replace(old, by: intent, &effects)
+        } else {
             unsettled.set(intent)
             if intent.isOptimistic { effects.fold.view = .apply(intent) }  // mutant: recorded-view
         }

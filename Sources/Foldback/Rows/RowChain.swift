@@ -149,7 +149,8 @@ package final class RowEvaluation: Sendable {
     func depends(on other: RowEvaluation) -> Bool {
         let keys = Set(other.writes.map(\.key))
         return !keys.isEmpty
-            && (reads.contains { keys.contains($0.key) } || writes.contains { keys.contains($0.key) }
+            && (reads.contains { keys.contains($0.key) }
+                || writes.contains { keys.contains($0.key) }
                 || spans.contains { span in keys.contains(where: span.contains) })
     }
 }

@@ -18,11 +18,14 @@ extension Store {
         let intent = try named(number, in: published)
         let touched = try touch(of: intent, in: published)
         var found: [IntentNumber] = []
-        let later = published.overlay.from(number.next).map(\.key)
+        let later =
+            published.overlay.from(number.next).map(\.key)
             + published.rejections.from(number.next).map(\.key)
         for other in later.sorted() {
             let other = try named(other, in: published)
-            if try touch(of: other, in: published).overlaps(touched) { found.append(other.id.number) }
+            if try touch(of: other, in: published).overlaps(touched) {
+                found.append(other.id.number)
+            }
         }
         return found
     }

@@ -102,7 +102,8 @@ package struct PendingIntent: Hashable, Sendable {
     ///   - place: nil for the place of the number.
     package init(
         _ number: IntentNumber, attempt: Attempt?, isReadable: Bool, bytes: Int = 1,
-        isHeld: Bool = false, released: LogSequence? = nil, place: LogSequence? = nil, after: [IntentNumber] = [],
+        isHeld: Bool = false, released: LogSequence? = nil, place: LogSequence? = nil,
+        after: [IntentNumber] = [],
         undoes: IntentNumber? = nil
     ) {
         self.number = number

@@ -61,40 +61,50 @@ extension Trial {
     /// depended on that intent.
     private func scriptWithout(_ absent: IntentNumber) -> Script<P.Event> {
         var place: IntentNumber = 0
-        var script = script
-        for (index, step) in script.steps.enumerated() where step.isRecording {
+        var steps: [Step] = []
+        for (index, step) in script.steps.enumerated() {
             place = place.advanced(by: step.placeCount)
-            if case .together(let events, _, let once, let held) = step {
-                if case .recordedAll? = modelSteps[index].result {
-                    script.steps[index] = .together(events, force: true, once: once, held: held)
-                }
-                continue
-            }
-            guard case .recorded(let number)? = modelSteps[index].result,
-                let intent = modelSteps[index].state.intents[number]
-            else {
-                // Takes the place and records nothing.
-                if case .refused? = modelSteps[index].result { script.steps[index] = .retry(0) }
-                continue
-            }
-            switch step {
-            case .record(let event, _, let confirmOnly, let once, let key, let held):
-                script.steps[index] = .record(
+            steps += without(absent, index, step, at: place)
+        }
+        return Script(script.kind, steps)
+    }
+
+    /// The step as ``scriptWithout(_:)`` has it.
+    private func without(
+        _ absent: IntentNumber, _ index: Int, _ step: Step, at place: IntentNumber
+    ) -> [Step] {
+        guard step.isRecording else { return [step] }
+        let intent: ReferenceLog<P>.Intent?
+        switch modelSteps[index].result {
+        case .recorded(let number)?: intent = modelSteps[index].state.intents[number]
+        case .recordedAll?:
+            guard case .together(let events, _, let once, let held) = step else { return [step] }
+            return [.together(events, force: true, once: once, held: held)]
+        // Takes the places and records nothing.
+        case .refused?: return Array(repeating: .retry(0), count: step.placeCount)
+        default: return [step]
+        }
+        switch step {
+        case .record(let event, _, let confirmOnly, let once, let key, let held):
+            return [
+                .record(
                     event, force: true, confirmOnly: confirmOnly || place == absent, once: once,
                     replacing: key, held: held)
-            case .change where place == absent, .edit where place == absent:
-                script.steps[index] = .record(
-                    intent.event, force: true, confirmOnly: true, once: intent.terms.once)
-            case .change(let old, let command, _):
-                script.steps[index] = .change(old, command, force: true)
-            case .edit(let old, let event, _):
-                script.steps[index] = .edit(old, event, force: true)
-            case .together, .acknowledge, .reject, .confirm, .attempt, .checkpoint, .reopen,
-                .kill:
-                break
-            }
+            ]
+        case .together(let events, _, let once, let held):
+            return [
+                .record(
+                    events[0], force: true, confirmOnly: place == absent, once: once, held: held)
+            ]
+        case .change where place == absent, .edit where place == absent:
+            guard let intent else { return [step] }
+            return [
+                .record(intent.event, force: true, confirmOnly: true, once: intent.terms.once)
+            ]
+        case .change(let old, let command, _): return [.change(old, command, force: true)]
+        case .edit(let old, let event, _): return [.edit(old, event, force: true)]
+        case .acknowledge, .reject, .confirm, .attempt, .checkpoint, .reopen, .kill: return [step]
         }
-        return script
     }
 
     /// P5: the server's events, sent to a log that recorded none of the intents.

@@ -43,6 +43,11 @@ package enum CommandResult: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The intents that the command recorded.
+    var recorded: [IntentNumber] {
+        if case .joined = self { [] } else { numbers }
+    }
+
     /// The intents that later steps mean when they name the places of this step.
     var numbers: [IntentNumber] {
         switch self {
