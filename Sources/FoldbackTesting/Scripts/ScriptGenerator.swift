@@ -44,8 +44,8 @@ private struct ScriptDraft<Event: Sendable> {
     private static var kinds: [(kind: Kind, weight: UInt64)] {
         [
             (.record, 36), (.reject, 8), (.acknowledge, 14), (.echo, 9), (.batch, 9),
-            (.change(.withdraw), 3), (.change(.retry), 4), (.change(.dismiss), 2), (.again, 4),
-            (.kill, 3), (.reopen, 2), (.checkpoint, 3), (.odd, 6), (.change(.abandon), 4),
+            (.change(.withdraw), 4), (.change(.retry), 4), (.change(.dismiss), 2), (.again, 4),
+            (.kill, 3), (.reopen, 2), (.checkpoint, 3), (.odd, 8), (.change(.abandon), 4),
             (.attempt, 6), (.change(.undo), 6), (.change(.redo), 4), (.change(.release), 3),
             (.together, 3), (.change(.withdrawAll), 1), (.change(.retryAll), 1),
         ]
