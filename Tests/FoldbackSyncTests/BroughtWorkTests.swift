@@ -535,6 +535,16 @@ import Testing
         await next.close()
     }
 
+    @Test func `what was withdrawn and redone is brought`() async throws {
+        let (store, _) = try await worked(1)
+        try await store.record(.set("a", 1))
+        try await store.undo(2)
+        try await store.redo(2)
+        let (next, brought) = try await continued(store, from: Self.empty("second"), .pending)
+        #expect(brought.pending == 1 && next.view.cells == ["a": 1])
+        await next.close()
+    }
+
     @Test func `what undoes an intent that the authority has is sent to it`() async throws {
         let (store, first) = try await worked(2)
         try await store.undo(1)

@@ -86,7 +86,10 @@ package struct SupersededWork: Sendable {
             if !ids.isEmpty { earlier[recorded.number] = ids }
             for id in ids { continuing[id] = recorded.number }
             if let old = recorded.retries { dismissedNumbers.insert(old) }
-            if let undone = undone(by: recorded) { undoing[recorded.id] = undone }
+            // What was withdrawn and is redone was never sent: the new intent stands alone.
+            if let undone = undone(by: recorded), !withdrawnNumbers.contains(undone.id.number) {
+                undoing[recorded.id] = undone
+            }
             if let old = recorded.terms.replaces { withdrawnNumbers.insert(old) }
         case .acknowledged(let answer):
             if answer.settles { confirmedNumbers.insert(answer.number) }

@@ -159,8 +159,7 @@ private struct SimulatedPlace<P: Projection>: SuccessorPlace {
             let earlier = intent.once?.split(separator: "\n").map { String($0) } ?? []
             guard places.isDisjoint(with: earlier + ["\(intent.id)"]) else { continue }
             // Nothing is left for it to undo (F21).
-            if let undone = intent.undoes, places.isDisjoint(with: ["\(try old.intent(undone).id)"])
-            {
+            if let undone = intent.undoes, !places.contains(where: { $0.hasSuffix(".\(undone)") }) {
                 continue
             }
             fleet.notes.broke("lost", "\(name) lost intent \(intent.id) with its superseded log.")
