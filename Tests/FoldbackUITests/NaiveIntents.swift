@@ -67,7 +67,8 @@ struct SeenIntents<Event: Sendable>: Sendable {
                     .pending
                 }
             let mark = IntentMark(
-                number: number, state: state, retries: intent.retries, attempt: attempt,
+                number: number, state: state, retries: intent.retries, undoes: intent.undoes,
+                group: intent.group, isHeld: intent.isDraft, attempt: attempt,
                 actions: intent.state == .pending && attempt == nil ? [.withdraw] : [])
             return NaiveIntent(
                 event: event, context: EventContext(.intent(intent.id)), mark: mark,
@@ -88,7 +89,8 @@ extension Itemized {
                 marks[item.id, default: []].append(
                     IntentMark(
                         number: mark.number, facet: item.facet, state: mark.state,
-                        retries: mark.retries, attempt: mark.attempt, actions: mark.actions))
+                        retries: mark.retries, undoes: mark.undoes, group: mark.group,
+                        isHeld: mark.isHeld, attempt: mark.attempt, actions: mark.actions))
             }
         }
         return marks.mapValues { ItemStatus(marks: $0) }
