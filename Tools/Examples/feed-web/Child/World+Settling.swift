@@ -75,10 +75,31 @@ extension FeedScreen {
         case .failing, nil: break
         }
         // Requests that are being prepared are neither in flight nor waiting.
-        let known = status.inFlight.count + status.waitingCount + status.unreadable.count
+        let known =
+            status.inFlight.count + status.waitingCount + status.unreadable.count
+            + status.held.count
         guard known == replica.store.status.pendingCount else { return false }
-        return status.waitingCount == 0 || isLater(status.nextAttempt)
+        return status.waitingCount == tiedCount(status.held) || isLater(status.nextAttempt)
             || status.inFlight.count >= replica.requestsMax
+    }
+
+    /// The number of pending intents that wait for a draft, or undo an intent without an answer.
+    private func tiedCount(_ held: [IntentNumber]) -> Int {
+        var pending: Set<IntentNumber> = []
+        var (keys, count): (Set<String>, Int) = ([], 0)
+        for intent in replica.store.overlay where intent.state == .pending {
+            pending.insert(intent.number)
+            let own = intent.event.map {
+                Timeline.keys(touchedBy: $0, EventContext(.intent(intent.id)))
+            }
+            let isTied =
+                intent.undoes.map(pending.contains) ?? false
+                || !keys.isDisjoint(with: own ?? [])
+            guard isTied || held.contains(intent.number) else { continue }
+            keys.formUnion(own ?? [])
+            if !held.contains(intent.number) { count += 1 }
+        }
+        return count
     }
 
     private var isDownlinkSettled: Bool {
