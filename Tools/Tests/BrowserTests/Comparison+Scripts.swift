@@ -76,7 +76,7 @@ extension Comparison {
     /// Returns what the page shows, and what it has to show.
     static let shown = """
         const find = (node, part) => node.querySelector(part);
-        const plain = words => words.toLowerCase().replace(/\\\\.$/, "");
+        const plain = words => words.toLowerCase().replace(/\\.$/, "");
         const texts = (node, part) => [...node.querySelectorAll(part)].map(node => node.textContent);
         // Takes from a mark in the page what it has to say. The page may say more.
         const shownMarks = node => [...node.querySelectorAll("[data-mark]")].map(mark => [

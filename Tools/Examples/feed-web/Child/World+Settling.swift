@@ -79,12 +79,14 @@ extension FeedScreen {
             status.inFlight.count + status.waitingCount + status.unreadable.count
             + status.held.count
         guard known == replica.store.status.pendingCount else { return false }
-        return status.waitingCount == tiedCount(status.held) || isLater(status.nextAttempt)
+        return status.waitingCount <= tiedCount(status) || isLater(status.nextAttempt)
             || status.inFlight.count >= replica.requestsMax
     }
 
-    /// The number of pending intents that wait for a draft, or undo an intent without an answer.
-    private func tiedCount(_ held: [IntentNumber]) -> Int {
+    /// How many waiting intents may have to wait for the answer to another intent: what undoes an
+    /// intent, and what is about the same as a draft, or as another intent that waits.
+    private func tiedCount(_ status: OutboxStatus) -> Int {
+        let sent = Set(status.inFlight)
         var pending: Set<IntentNumber> = []
         var (keys, count): (Set<String>, Int) = ([], 0)
         for intent in replica.store.overlay where intent.state == .pending {
@@ -92,12 +94,13 @@ extension FeedScreen {
             let own = intent.event.map {
                 Timeline.keys(touchedBy: $0, EventContext(.intent(intent.id)))
             }
+            let isHeld = status.held.contains(intent.number)
             let isTied =
                 intent.undoes.map(pending.contains) ?? false
                 || !keys.isDisjoint(with: own ?? [])
-            guard isTied || held.contains(intent.number) else { continue }
-            keys.formUnion(own ?? [])
-            if !held.contains(intent.number) { count += 1 }
+            // What waits for an intent that undoes another waits until its answer.
+            if isHeld || isTied || intent.undoes != nil { keys.formUnion(own ?? []) }
+            if isTied, !isHeld, !sent.contains(intent.number) { count += 1 }
         }
         return count
     }
