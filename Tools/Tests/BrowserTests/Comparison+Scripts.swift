@@ -6,7 +6,7 @@ extension Comparison {
         // The frequent kinds several times.
         const names = [
             "like", "like", "like", "unlike", "comment", "comment", "post", "delete", "follow",
-            "unfollow", "withdraw", "undo", "undo", "redo", "boost", "upload", "fraction", "wait", "open", "retry", "dismiss",
+            "unfollow", "withdraw", "undo", "undo", "redo", "redo", "redo", "boost", "upload", "fraction", "wait", "open", "retry", "dismiss",
             "reject", "reword", "friend", "friend", "advance", "load", "network", "accept", "accept",
             "accept", "accept", "accept",
         ];

@@ -94,14 +94,17 @@ extension FeedScreen {
             let own = intent.event.map {
                 Timeline.keys(touchedBy: $0, EventContext(.intent(intent.id)))
             }
-            let isHeld = status.held.contains(intent.number)
-            let isTied =
-                intent.undoes.map(pending.contains) ?? false
-                || !keys.isDisjoint(with: own ?? [])
-            // What waits for an intent that undoes another waits until its answer.
-            if isHeld || isTied || intent.undoes != nil { keys.formUnion(own ?? []) }
-            if isTied, !isHeld, !sent.contains(intent.number) { count += 1 }
+            if intent.undoes.map(pending.contains) ?? false || !keys.isDisjoint(with: own ?? []) {
+                tied.insert(intent.number)
+            }
+            // What had to wait holds up others until its own answer, also if it is sent.
+            let isTied = tied.contains(intent.number)
+            if intent.isDraft || isTied || intent.undoes != nil { keys.formUnion(own ?? []) }
+            let isWaiting =
+                !sent.contains(intent.number) && !status.held.contains(intent.number)
+            if isTied, isWaiting { count += 1 }
         }
+        tied.formIntersection(pending)
         return count
     }
 
