@@ -69,6 +69,14 @@ actor UpdateReader<Event: Sendable> {
         return (update, read.parts)
     }
 
+    /// Returns the states of intents, as far as they can be read. May block on the disk.
+    func states(of numbers: [IntentNumber]) -> [IntentNumber: IntentState] {
+        guard let core = store?.core else { return [:] }
+        var states: [IntentNumber: IntentState] = [:]
+        for number in numbers { states[number] = try? core.status(of: number).state }
+        return states
+    }
+
     /// Calls `body` while no update is read.
     func betweenReads<R: Sendable>(_ body: @Sendable () -> R) -> R { body() }
 
