@@ -44,6 +44,9 @@ extension OutboxState {
             after = intent.after
             undoes = intent.undoes
         }
+
+        /// Whether it can have to wait for the answers to others.
+        var isTied: Bool { !after.isEmpty || undoes != nil }
     }
 
     /// An intent that is in no request.

@@ -62,6 +62,9 @@ extension OutboxState {
         return draft.add(number, intent)
     }
 
+    /// Whether the intent waits for the answer to another.
+    func mustWait(_ intent: Waiting) -> Bool { waitsForDraft(intent) || waitsForUndone(intent) }
+
     /// Whether an intent that must be answered first has no answer (F22).
     private func waitsForDraft(_ intent: Waiting) -> Bool {
         intent.terms.after.contains(where: isUnanswered)  // mutant: after-draft
@@ -86,8 +89,7 @@ extension OutboxState {
         if let until = search.pause.remains(at: now, policy) { return draft.wait(until: until) }
         var due: [(number: IntentNumber, intent: Waiting)] = []
         for number in search.waiting {
-            guard let intent = waiting[number], !waitsForDraft(intent), !waitsForUndone(intent)
-            else { continue }
+            guard let intent = waiting[number], !mustWait(intent) else { continue }
             if let until = remains(of: number, intent, now) {
                 draft.wait(until: until)
             } else {
@@ -103,7 +105,7 @@ extension OutboxState {
     private mutating func draftOfOthers(_ draft: inout RequestDraft, _ now: Timestamp) {
         guard waiting.count > search.waiting.count else { return }
         for (number, intent) in waiting
-        where intent.standing == .normal && !waitsForDraft(intent) && !waitsForUndone(intent) {
+        where intent.standing == .normal && !mustWait(intent) {
             if let until = remains(of: number, intent, now) {
                 draft.wait(until: until)
             } else if !draft.add(number, intent) {

@@ -75,6 +75,8 @@ package struct OutboxState: Sendable {
     /// Drafts that are held (F22). They are not sent, and block nothing but what waits for them.
     package private(set) var held: Set<IntentNumber> = []
     var waiting = NumberMap<IntentNumber, Waiting>()
+    /// Those of the waiting intents that may have to wait for the answers to others.
+    private var tied: Set<IntentNumber> = []
     /// Those of the waiting intents that are released drafts, by their release: their place in order.
     private(set) var released = NumberMap<LogSequence, IntentNumber>()
     var search = SuspectSearch()
@@ -90,6 +92,12 @@ package struct OutboxState: Sendable {
 
     /// The number of pending intents that can be sent and are not in a request.
     package var waitingCount: Int { waiting.count }
+
+    /// The number of waiting intents that wait for the answers to others: to drafts, or to what they
+    /// undo.
+    package var dependentCount: Int {
+        tied.count { number in waiting[number].map { mustWait($0) } ?? false }
+    }
 
     /// The quarantined intents, also while they are tried again.
     package var quarantined: [IntentNumber: Attempt.Quarantine] {
@@ -206,8 +214,11 @@ package struct OutboxState: Sendable {
 
     /// Sets or removes a waiting intent.
     private mutating func put(_ number: IntentNumber, _ intent: Waiting?) {
-        if let place = (intent ?? waiting[number])?.terms.released {
-            released[place] = intent == nil ? nil : number
+        if let terms = (intent ?? waiting[number])?.terms {
+            if let place = terms.released { released[place] = intent == nil ? nil : number }
+            if terms.isTied {
+                if intent == nil { tied.remove(number) } else { tied.insert(number) }
+            }
         }
         waiting[number] = intent
         search.note(number, intent?.standing)

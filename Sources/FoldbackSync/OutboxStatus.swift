@@ -13,6 +13,9 @@ public struct OutboxStatus: Hashable, Sendable {
     /// sent. While ``Outbox/run()`` does not run, it is the number of all pending intents that are not
     /// held.
     public let waitingCount: Int
+    /// The number of pending intents that wait for the answers to others: they touch a draft, or undo an
+    /// intent without an answer (F21, F22).
+    public let dependentCount: Int
     /// Drafts that are held until they are released, ascending (F22).
     public let held: [IntentNumber]
     /// Pending intents that this code cannot read, ascending. They are not sent until the app is
@@ -42,7 +45,9 @@ public struct OutboxStatus: Hashable, Sendable {
         unreadable = state.unreadable.filter(log.isPending).sorted()
         held = log.drafts.held
         let requested = requests.flatMap(\.intents.keys).count(where: log.isPending)
-        waitingCount = log.pendingCount - requested - unreadable.count - held.count
+        dependentCount = state.dependentCount
+        waitingCount =
+            log.pendingCount - requested - unreadable.count - held.count - dependentCount
         quarantined = state.quarantined.filter { log.isPending($0.key) }
         blocking = state.policy.keepsOrder ? quarantined.keys.min() : nil
         self.nextAttempt = nextAttempt

@@ -139,8 +139,9 @@ package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private var seenDrafts = Drafts()
     private var sequence: LogSequence?
     /// The pending intents that cannot be sent yet, and that others with their keys wait for: drafts
-    /// that are held, what waits for a draft, and what undoes a pending intent.
-    private var blocked = NumberMap<IntentNumber, Void>()
+    /// that are held, what waits for a draft, and what undoes a pending intent. Each with what it waits
+    /// for; a draft waits for nothing but its release.
+    private var blocked = NumberMap<IntentNumber, [IntentNumber]>()
 
     fileprivate init(_ publication: Publication) { self.publication = publication }
 
@@ -169,9 +170,17 @@ package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
                 blocked[number] = nil
             }
         }
+        if !changes.answered.isEmpty { unblock(in: published) }
         addReleased(to: &changes, in: published)
         (seen, seenDrafts, sequence) = (published.overlay, published.drafts, published.sequence)
         return changes
+    }
+
+    /// Forgets the intents that wait for nothing any more.
+    private mutating func unblock(in published: PublishedState) {
+        for (number, waits) in blocked where published.drafts[number] != .held {
+            if !waits.contains(where: published.isPending) { blocked[number] = nil }
+        }
     }
 
     /// Adds the drafts that were released since the last element.
@@ -202,7 +211,9 @@ package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
             after.append(number)
         }
         let waitsFor = recorded.terms.undoes.flatMap { published.isPending($0) ? $0 : nil }
-        if draft == .held || !after.isEmpty || waitsFor != nil { blocked[recorded.number] = () }
+        if draft == .held || !after.isEmpty || waitsFor != nil {
+            blocked[recorded.number] = after + (waitsFor.map { [$0] } ?? [])
+        }
         return PendingIntent(
             recorded, attempt: published.attempts[recorded.number], draft: draft, after: after,
             undoes: waitsFor)

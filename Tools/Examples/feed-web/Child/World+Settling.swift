@@ -77,35 +77,10 @@ extension FeedScreen {
         // Requests that are being prepared are neither in flight nor waiting.
         let known =
             status.inFlight.count + status.waitingCount + status.unreadable.count
-            + status.held.count
+            + status.held.count + status.dependentCount
         guard known == replica.store.status.pendingCount else { return false }
-        return status.waitingCount <= tiedCount(status) || isLater(status.nextAttempt)
+        return status.waitingCount == 0 || isLater(status.nextAttempt)
             || status.inFlight.count >= replica.requestsMax
-    }
-
-    /// How many waiting intents may have to wait for the answer to another intent: what undoes an
-    /// intent, and what is about the same as a draft, or as another intent that waits.
-    private func tiedCount(_ status: OutboxStatus) -> Int {
-        let sent = Set(status.inFlight)
-        var pending: Set<IntentNumber> = []
-        var (keys, count): (Set<String>, Int) = ([], 0)
-        for intent in replica.store.overlay where intent.state == .pending {
-            pending.insert(intent.number)
-            let own = intent.event.map {
-                Timeline.keys(touchedBy: $0, EventContext(.intent(intent.id)))
-            }
-            if intent.undoes.map(pending.contains) ?? false || !keys.isDisjoint(with: own ?? []) {
-                tied.insert(intent.number)
-            }
-            // What had to wait holds up others until its own answer, also if it is sent.
-            let isTied = tied.contains(intent.number)
-            if intent.isDraft || isTied || intent.undoes != nil { keys.formUnion(own ?? []) }
-            let isWaiting =
-                !sent.contains(intent.number) && !status.held.contains(intent.number)
-            if isTied, isWaiting { count += 1 }
-        }
-        tied.formIntersection(pending)
-        return count
     }
 
     private var isDownlinkSettled: Bool {

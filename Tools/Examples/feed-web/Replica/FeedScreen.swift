@@ -42,8 +42,6 @@ import Synchronization
     /// Made when a page asks for it.
     @ObservationIgnored private(set) var archive: ArchiveScreen?
     @ObservationIgnored private let archived: Archive
-    /// The pending intents that had to wait for another intent's answer.
-    @ObservationIgnored var tied: Set<IntentNumber> = []
     /// The rejections that were told.
     @ObservationIgnored var told: Set<IntentNumber> = []
     /// The names of intents, which do not change.
