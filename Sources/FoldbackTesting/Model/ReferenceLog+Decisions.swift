@@ -45,7 +45,9 @@ extension ReferenceLog {
             if !P.sharesOnlyKeys { terms.replacingKey = nil }
             let replaced = replaceable(by: terms.replacingKey)
             if let joined = now.joined(terms.once), joined != replaced {
-                let isReleased = now.intents[joined]?.isHeld == true && !terms.held
+                let isDraft =
+                    now.intents[joined]?.state == .pending && now.intents[joined]?.isHeld == true
+                let isReleased = isDraft && !terms.held
                 return Decision(
                     .joined(joined), isReleased ? [.changed(joined, .released)] : [])
             }
