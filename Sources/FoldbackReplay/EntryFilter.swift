@@ -8,7 +8,7 @@
     struct EntryFilter: ParsableArguments {
         @Option(
             help:
-                "Only this kind: intent, acknowledged, rejected, withdrawn, abandoned, dismissed or confirmed; repeatable."
+                "Only this kind: intent, acknowledged, rejected, withdrawn, abandoned, undone, lapsed, restored, released, dismissed or confirmed; repeatable."
         )
         var kind: [String] = []
 
@@ -167,8 +167,8 @@
     extension LogEntry where Event == [UInt8] {
         /// The number of the intent that the entry records.
         fileprivate var ownIntent: IntentNumber? {
-            guard case .intent(let number, _, _, _, _) = content else { return nil }
-            return number
+            guard case .intent(let intent) = content else { return nil }
+            return intent.number
         }
 
         fileprivate func touches(_ key: ExactString) -> Bool {

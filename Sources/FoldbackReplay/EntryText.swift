@@ -32,7 +32,7 @@
         /// The kind of the entry and its number, in two words.
         var what: String {
             switch content {
-            case .intent(let number, _, _, _, _): "intent \(number)"
+            case .intent(let intent): "intent \(intent.number)"
             case .acknowledged(let number, _, _): "acknowledged \(number)"
             case .changed(let number, let change): "\(change.kind.rawValue) \(number)"
             case .confirmed(_, let through): "confirmed \u{2264} \(through)"
@@ -41,21 +41,17 @@
 
         var detail: String {
             switch content {
-            case .intent(_, let event, let isConfirmOnly, let once, let retries):
-                var detail = event.text
-                if isConfirmOnly { detail += "  confirm-only" }
-                if let once { detail += "  once \(once)" }
-                if let retries { detail += "  retries \(retries)" }
+            case .intent(let intent):
+                var parts = [intent.event.text] + intent.marks
                 if !info.isEmpty {
                     let pairs = info.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-                    detail += "  info \(pairs.joined(separator: " "))"
+                    parts.append("info \(pairs.joined(separator: " "))")
                 }
-                return detail
+                return parts.joined(separator: "  ")
             case .acknowledged(_, let position, let replacement):
                 return (position.map { "at \($0)  " } ?? "") + (replacement?.text ?? "")
             case .changed(_, let change):
-                guard let rejection = change.rejection else { return "" }
-                return (rejection.code.map { "\($0): " } ?? "") + rejection.message
+                return change.detail
             case .confirmed(let events, _):
                 return events.map { event in
                     "\(event.position)\(event.origin.map { " (\($0))" } ?? "") \(event.event.text)"
@@ -70,6 +66,36 @@
             case .acknowledged: "acknowledged"
             case .changed(_, let change): change.kind.rawValue
             case .confirmed: "confirmed"
+            }
+        }
+    }
+
+    extension LoggedIntent {
+        /// What the intent has beside its event, in words.
+        fileprivate var marks: [String] {
+            [
+                isConfirmOnly ? "confirm-only" : nil, isHeld ? "a draft" : nil,
+                once.map { "once \($0)" }, replacingKey.map { "replaceable by \($0)" },
+                retries.map { "retries \($0)" }, replaces.map { "replaces intent \($0)" },
+                undoes.map { "undoes intent \($0)" },
+                group.map {
+                    $0 == number ? "first of several together" : "together with intent \($0)"
+                },
+            ].compactMap { $0 }
+        }
+    }
+
+    extension IntentChange {
+        /// What the change says beside its kind.
+        fileprivate var detail: String {
+            switch self {
+            case .rejected(let rejection):
+                (rejection.code.map { "\($0): " } ?? "") + rejection.message
+            case .withdrawn, .abandoned, .dismissed: ""
+            case .released: "it may be sent"
+            case .undone: "taken back by undo or redo"
+            case .lapsed: "the intent that it undoes is gone"
+            case .restored: "the intent that it undoes came back"
             }
         }
     }

@@ -10,8 +10,8 @@
     ///
     /// | | `--redact`, `--redact-key` | `--keep` |
     /// |---|---|---|
-    /// | events | the named places are redacted | all other places are redacted |
-    /// | rejection messages, values of info, once keys | redacted | redacted |
+    /// | events, and the inverses of events | the named places are redacted | all other places are redacted |
+    /// | rejection messages, values of info, once and replacing keys | redacted | redacted |
     /// | replicas, rejection codes, names of info | stay | redacted |
     /// | document keys, `field` | stay | redacted, as any text of an event |
     /// | names of members in documents | stay | redacted, except those in a `--keep` |
@@ -111,10 +111,7 @@
             of entry: LogEntry<[UInt8]>
         ) throws -> LogEntry<[UInt8]>.Content {
             switch entry.content {
-            case .intent(let number, let own, let isConfirmOnly, let once, let retries):
-                .intent(
-                    number, try event(own, entry.sequence), isConfirmOnly: isConfirmOnly,
-                    once: once.map { pseudonyms.pseudonym(of: $0) }, retries: retries)
+            case .intent(let own): .intent(try intent(own, entry.sequence))
             case .acknowledged(let number, let position, let replacement):
                 .acknowledged(
                     number, position: position,
@@ -140,6 +137,21 @@
                             })
                     }, through: through)
             }
+        }
+
+        private mutating func intent(
+            _ own: LoggedIntent<[UInt8]>, _ sequence: LogSequence
+        ) throws -> LoggedIntent<[UInt8]> {
+            var intent = own
+            intent.event = try event(own.event, sequence)
+            intent.once = own.once.map { pseudonyms.pseudonym(of: $0) }
+            intent.replacingKey = own.replacingKey.map { pseudonyms.pseudonym(of: $0) }
+            if let inverse = own.inverse {
+                let redacted = try event(
+                    LoggedEvent(bytes: inverse.bytes, format: inverse.format), sequence)
+                intent.inverse = RecordedEvent(format: redacted.format, bytes: redacted.bytes)
+            }
+            return intent
         }
 
         // MARK: Events

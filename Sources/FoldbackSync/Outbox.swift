@@ -48,7 +48,8 @@ public final class Outbox<P: EventFold>: Sendable {
     }
 
     /// The current state, for display.
-    /// - Complexity: O(n) in intents that are being sent, are suspects (S3), or cannot be read.
+    /// - Complexity: O(n) in intents that are being sent, are suspects (S3), cannot be read, or wait for
+    ///   others.
     public var status: OutboxStatus { queue.status(of: store) }
 
     /// The current state, and then each change of it: see ``Statuses``.

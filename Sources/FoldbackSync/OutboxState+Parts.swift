@@ -25,15 +25,42 @@ extension OutboxState {
     /// An intent of a request.
     package struct Sending: Sendable {
         var attempt: Attempt
+        let terms: Terms
+    }
+
+    /// What the log says about the sending of an intent.
+    struct Terms: Sendable {
         let bytes: Int
+        let place: LogSequence
+        /// Its place if it is a released draft; nil if its number is its place.
+        let released: LogSequence?
+        let after: [IntentNumber]
+        let undoes: IntentNumber?
+
+        init(_ intent: PendingIntent) {
+            bytes = intent.bytes
+            place = intent.place
+            released = intent.isReleased ? intent.place : nil
+            after = intent.after
+            undoes = intent.undoes
+        }
+
+        /// Whether it can have to wait for the answers to others.
+        var isTied: Bool { !after.isEmpty || undoes != nil }
     }
 
     /// An intent that is in no request.
     struct Waiting: Sendable {
+        let terms: Terms
         /// The last attempt; nil if there was none.
         let attempt: Attempt?
-        let bytes: Int
         var delay: Delay?
+
+        init(_ terms: Terms, attempt: Attempt?, delay: Delay?) {
+            self.terms = terms
+            self.attempt = attempt
+            self.delay = delay
+        }
 
         var standing: Standing { attempt?.standing ?? .normal }
 
@@ -63,11 +90,11 @@ extension OutboxState {
                 guard intent.standing == first.standing, intents.count < countMax else {
                     return false
                 }
-                let sum = bytes + intent.bytes
+                let sum = bytes + intent.terms.bytes
                 if sum > policy.bytesPerRequestMax { return false }  // mutant: request-bytes
             }
             intents.append((number, intent))
-            bytes += intent.bytes
+            bytes += intent.terms.bytes
             return true
         }
 

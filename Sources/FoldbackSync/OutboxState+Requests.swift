@@ -29,15 +29,55 @@ extension OutboxState {
 
     /// Drafts a request of the first waiting intents. A wait of the first intent is a wait of all.
     private mutating func draftInOrder(_ draft: inout RequestDraft, _ now: Timestamp) {
-        for (number, intent) in waiting {
-            let until = remains(of: number, intent, now)
-            let pause = intent.standing == .normal ? nil : search.pause.remains(at: now, policy)
-            if let later = [until, pause].compactMap({ $0 }).max() {
-                draft.wait(until: later)
-                return
+        var drafts = released.makeIterator()
+        var nextDraft = drafts.next()
+        for (number, intent) in waiting where intent.terms.released == nil {
+            while let (place, released) = nextDraft, place < intent.terms.place {
+                guard addNext(released, to: &draft, now) else { return }
+                nextDraft = drafts.next()
             }
-            guard draft.add(number, intent) else { return }
+            guard addNext(number, to: &draft, now) else { return }
         }
+        while let (_, released) = nextDraft {
+            guard addNext(released, to: &draft, now) else { return }
+            nextDraft = drafts.next()
+        }
+    }
+
+    /// Adds the next intent in order, or skips it if it waits for a draft. Returns whether the request
+    /// can have more.
+    private mutating func addNext(
+        _ number: IntentNumber, to draft: inout RequestDraft, _ now: Timestamp
+    ) -> Bool {
+        guard let intent = waiting[number], !waitsForDraft(intent) else { return true }
+        // A request has its intents in order of number, and what undoes an intent is not with it.
+        if let last = draft.intents.last?.0, last > number { return false }
+        if waitsForUndone(intent) { return false }
+        let until = remains(of: number, intent, now)
+        let pause = intent.standing == .normal ? nil : search.pause.remains(at: now, policy)
+        if let later = [until, pause].compactMap({ $0 }).max() {
+            draft.wait(until: later)
+            return false
+        }
+        return draft.add(number, intent)
+    }
+
+    /// Whether the intent waits for the answer to another.
+    func mustWait(_ intent: Waiting) -> Bool { waitsForDraft(intent) || waitsForUndone(intent) }
+
+    /// Whether an intent that must be answered first has no answer (F22).
+    private func waitsForDraft(_ intent: Waiting) -> Bool {
+        intent.terms.after.contains(where: isUnanswered)  // mutant: after-draft
+    }
+
+    /// Whether the intent that this one undoes has no answer (F21).
+    private func waitsForUndone(_ intent: Waiting) -> Bool {
+        intent.terms.undoes.map(isUnanswered) ?? false  // mutant: after-undone
+    }
+
+    private func isUnanswered(_ number: IntentNumber) -> Bool {
+        waiting[number] != nil || held.contains(number) || unreadable.contains(number)
+            || requests.values.contains { $0.intents[number] != nil }
     }
 
     /// Drafts a request of suspects, unless one is on its way: first those that were halved least
@@ -49,7 +89,7 @@ extension OutboxState {
         if let until = search.pause.remains(at: now, policy) { return draft.wait(until: until) }
         var due: [(number: IntentNumber, intent: Waiting)] = []
         for number in search.waiting {
-            guard let intent = waiting[number] else { continue }
+            guard let intent = waiting[number], !mustWait(intent) else { continue }
             if let until = remains(of: number, intent, now) {
                 draft.wait(until: until)
             } else {
@@ -64,7 +104,8 @@ extension OutboxState {
     /// Drafts a request of intents that are not suspects and do not wait.
     private mutating func draftOfOthers(_ draft: inout RequestDraft, _ now: Timestamp) {
         guard waiting.count > search.waiting.count else { return }
-        for (number, intent) in waiting where intent.standing == .normal {
+        for (number, intent) in waiting
+        where intent.standing == .normal && !mustWait(intent) {
             if let until = remains(of: number, intent, now) {
                 draft.wait(until: until)
             } else if !draft.add(number, intent) {

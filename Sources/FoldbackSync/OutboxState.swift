@@ -21,8 +21,9 @@ import Foldback
 ///   never fill all requests of a policy with several (S3).
 /// - A request is sent only after the commit that records its attempts. That commit covers the
 ///   intents (A5, L2).
-/// - First attempts begin in order of number. Under a policy that keeps order, all attempts do
-///   (A5).
+/// - First attempts begin in order of number, or of release for a draft. Under a policy that keeps
+///   order, all attempts do (A5, F22).
+/// - An intent that waits for another begins after the log has that one's answer (F21, F22).
 package struct OutboxState: Sendable {
     package enum Input: Sendable, Equatable {
         /// The log has new pending intents, ascending.
@@ -71,7 +72,13 @@ package struct OutboxState: Sendable {
     /// Pending intents that this code cannot read. Newer code will send them. Later intents are
     /// sent now, because the view omits the unreadable intents too (F9, L5).
     package private(set) var unreadable: Set<IntentNumber> = []
+    /// Drafts that are held (F22). They are not sent, and block nothing but what waits for them.
+    package private(set) var held: Set<IntentNumber> = []
     var waiting = NumberMap<IntentNumber, Waiting>()
+    /// Those of the waiting intents that may have to wait for the answers to others.
+    private var tied: Set<IntentNumber> = []
+    /// Those of the waiting intents that are released drafts, by their release: their place in order.
+    private(set) var released = NumberMap<LogSequence, IntentNumber>()
     var search = SuspectSearch()
     /// Intents that were released before ``Input/recorded(_:)`` with the attempts that a run begins
     /// with. Those may have been read from the log before the release.
@@ -85,6 +92,12 @@ package struct OutboxState: Sendable {
 
     /// The number of pending intents that can be sent and are not in a request.
     package var waitingCount: Int { waiting.count }
+
+    /// The number of waiting intents that wait for the answers to others: to drafts, or to what they
+    /// undo.
+    package var dependentCount: Int {
+        tied.count { number in waiting[number].map { mustWait($0) } ?? false }
+    }
 
     /// The quarantined intents, also while they are tried again.
     package var quarantined: [IntentNumber: Attempt.Quarantine] {
@@ -142,8 +155,13 @@ package struct OutboxState: Sendable {
     private mutating func recorded(_ intents: [PendingIntent]) {
         defer { releasedEarly = [] }
         for intent in intents {
+            held.remove(intent.number)
             guard intent.isReadable else {
                 unreadable.insert(intent.number)
+                continue
+            }
+            guard !intent.isHeld else {
+                held.insert(intent.number)
                 continue
             }
             let attempt =
@@ -154,7 +172,7 @@ package struct OutboxState: Sendable {
             put(
                 intent.number,
                 Waiting(
-                    attempt: attempt, bytes: intent.bytes,
+                    Terms(intent), attempt: attempt,
                     delay: next.map { Delay(until: $0, isAskedFor: false) }))
         }
     }
@@ -163,6 +181,7 @@ package struct OutboxState: Sendable {
         for number in numbers {
             put(number, nil)
             unreadable.remove(number)
+            held.remove(number)
             for request in requests.keys { requests[request]?.intents[number] = nil }
         }
         // A call that never returns must not hold back other intents.
@@ -177,7 +196,7 @@ package struct OutboxState: Sendable {
         var released: Attempt?
         if let intent = waiting[number], let attempt = intent.attempt, attempt.suspicion != .none {
             released = attempt.released
-            put(number, Waiting(attempt: released, bytes: intent.bytes, delay: nil))
+            put(number, Waiting(intent.terms, attempt: released, delay: nil))
         }
         for request in requests.keys {
             guard let intent = requests[request]?.intents[number],
@@ -195,6 +214,12 @@ package struct OutboxState: Sendable {
 
     /// Sets or removes a waiting intent.
     private mutating func put(_ number: IntentNumber, _ intent: Waiting?) {
+        if let terms = (intent ?? waiting[number])?.terms {
+            if let place = terms.released { released[place] = intent == nil ? nil : number }
+            if terms.isTied {
+                if intent == nil { tied.remove(number) } else { tied.insert(number) }
+            }
+        }
         waiting[number] = intent
         search.note(number, intent?.standing)
     }
@@ -211,7 +236,7 @@ package struct OutboxState: Sendable {
         guard !request.intents.isEmpty, link.isUsable else {
             requests[number] = nil
             for (number, intent) in request.intents {
-                put(number, Waiting(attempt: intent.attempt, bytes: intent.bytes, delay: nil))
+                put(number, Waiting(intent.terms, attempt: intent.attempt, delay: nil))
             }
             return []
         }
@@ -306,7 +331,7 @@ package struct OutboxState: Sendable {
         let noted = attempt.waiting(
             until: [link.pause.until, pause, delay?.until].compactMap { $0 }.max())
         put(  // mutant: try-again
-            number, Waiting(attempt: noted, bytes: intent.bytes, delay: delay))
+            number, Waiting(intent.terms, attempt: noted, delay: delay))
         return noted
     }
 
@@ -329,7 +354,7 @@ package struct OutboxState: Sendable {
         for (number, intent) in due {
             put(number, nil)
             let attempt = intent.attempt.begun(at: now)
-            request.intents[number] = Sending(attempt: attempt, bytes: intent.bytes)
+            request.intents[number] = Sending(attempt: attempt, terms: intent.terms)
             noted[number] = attempt
         }
         requests[lastRequest] = request

@@ -10,8 +10,14 @@ public struct OutboxStatus: Hashable, Sendable {
     /// Intents that were sent and have no answer yet, ascending.
     public let inFlight: [IntentNumber]
     /// The number of pending intents that are not in a request and, as far as the outbox knows, can be
-    /// sent. While ``Outbox/run()`` does not run, it is the number of all pending intents.
+    /// sent. While ``Outbox/run()`` does not run, it is the number of all pending intents that are not
+    /// held.
     public let waitingCount: Int
+    /// The number of pending intents that wait for the answers to others: they touch a draft, or undo an
+    /// intent without an answer (F21, F22).
+    public let dependentCount: Int
+    /// Drafts that are held until they are released, ascending (F22).
+    public let held: [IntentNumber]
     /// Pending intents that this code cannot read, ascending. They are not sent until the app is
     /// updated.
     public let unreadable: [IntentNumber]
@@ -37,8 +43,11 @@ public struct OutboxStatus: Hashable, Sendable {
         inFlight = requests.filter { $0.phase == .sent }
             .flatMap(\.intents.keys).filter(log.isPending).sorted()
         unreadable = state.unreadable.filter(log.isPending).sorted()
+        held = log.drafts.held
         let requested = requests.flatMap(\.intents.keys).count(where: log.isPending)
-        waitingCount = log.pendingCount - requested - unreadable.count
+        dependentCount = state.dependentCount
+        waitingCount =
+            log.pendingCount - requested - unreadable.count - held.count - dependentCount
         quarantined = state.quarantined.filter { log.isPending($0.key) }
         blocking = state.policy.keepsOrder ? quarantined.keys.min() : nil
         self.nextAttempt = nextAttempt

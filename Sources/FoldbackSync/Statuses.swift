@@ -9,7 +9,7 @@ import Foldback
 ///
 /// An element is read from the outbox or downlink when it is requested. So once a call has returned
 /// (``Downlink/tell(_:)``, ``Downlink/fetch()``, or a command of the store like
-/// ``/Foldback/Store/record(_:force:confirmOnly:once:info:)``), the next element that is requested
+/// ``/Foldback/Store/record(_:force:confirmOnly:once:replacing:held:info:)``), the next element that is requested
 /// includes the effect of that call. A slow reader gets the latest state and
 /// misses those in between. Equal states are not repeated.
 ///

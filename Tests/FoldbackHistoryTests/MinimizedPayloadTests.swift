@@ -14,8 +14,8 @@ import Testing
         for event in events { _ = try await store.record(event, force: true) }
         let minimized = try await store.history().minimized(candidatesMax: 5_000) { candidate in
             let isRead = candidate.entries.allSatisfy {
-                guard case .intent(_, let event, _, _, _) = $0.content else { return false }
-                return event.event != nil
+                guard case .intent(let intent) = $0.content else { return false }
+                return intent.event.event != nil
             }
             #expect(isRead, "the codec can read every candidate")
             return try holds(candidate.snapshot(of: Documents.self).view)
@@ -26,8 +26,8 @@ import Testing
 
     private func texts(_ history: RecordedHistory<some Sendable>) -> [String] {
         history.entries.map {
-            guard case .intent(_, let event, _, _, _) = $0.content else { return "\($0.content)" }
-            return String(decoding: event.bytes, as: UTF8.self)
+            guard case .intent(let intent) = $0.content else { return "\($0.content)" }
+            return String(decoding: intent.event.bytes, as: UTF8.self)
         }
     }
 
@@ -105,6 +105,6 @@ import Testing
 
 extension LogEntry.Content {
     fileprivate static func intent(_ number: IntentNumber, _ event: LoggedEvent<Event>) -> Self {
-        .intent(number, event, isConfirmOnly: false, once: nil, retries: nil)
+        .intent(LoggedIntent(number, event))
     }
 }

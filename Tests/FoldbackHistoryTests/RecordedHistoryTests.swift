@@ -11,8 +11,9 @@ import Testing
         _ number: IntentNumber, once: String? = nil, retries: IntentNumber? = nil
     ) throws -> LogEntry<Move>.Content {
         .intent(
-            number, try LoggedEvent(move, writtenBy: MoveCodec()), isConfirmOnly: false, once: once,
-            retries: retries)
+            LoggedIntent(
+                number, try LoggedEvent(move, writtenBy: MoveCodec()), once: once, retries: retries)
+        )
     }
 
     private static func batch(

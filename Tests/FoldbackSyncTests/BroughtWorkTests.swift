@@ -501,6 +501,59 @@ import Testing
         #expect(brought.counts == [1, 0, 0, 1, 0])
         await next.close()
     }
+
+    // MARK: Drafts and undo
+
+    private static let begun = Attempt(count: 1, startedAt: Timestamp(millisecondsSince1970: 1))
+
+    @Test func `drafts, groups and undoings come along to the new log`() async throws {
+        let (store, _) = try await worked(1)
+        try await store.record(.set("draft", 1), replacing: "composer", held: true)
+        try await store.record(contentsOf: [.set("a", 1), .set("b", 1)])
+        _ = try await store.recordAttempts([3: Self.begun], flushes: false)
+        try await store.undo(3)
+        #expect(store.overlay.map(\.number) == [2, 3, 5])
+        let (next, brought) = try await continued(store, from: Self.empty("second"), .pending)
+        #expect(brought.counts == [3, 0, 0, 1, 0])
+        #expect(next.status.heldCount == 1 && next.overlay[0].replacingKey == "composer")
+        #expect(next.overlay.map(\.group) == [nil, 2, nil])
+        #expect(next.overlay.map(\.undoes) == [nil, nil, 2])
+        #expect(next.view.cells == ["draft": 1])
+        // It stays undone, and can be edited.
+        #expect(try await next.redo(2).withdrawn == [3])
+        try await next.record(.set("draft", 2), replacing: "composer", held: true)
+        #expect(next.view.cells == ["draft": 2, "a": 1])
+        await next.close()
+    }
+
+    @Test func `what undoes an intent that stays behind stays behind`() async throws {
+        let (store, _) = try await worked(2)
+        try await store.undo(1)
+        try await store.undo(2)
+        let (next, brought) = try await continued(store, from: Self.empty("second"), .pending)
+        #expect(next.overlay.isEmpty && brought.pending == 0)
+        await next.close()
+    }
+
+    @Test func `what was withdrawn and redone is brought`() async throws {
+        let (store, _) = try await worked(1)
+        try await store.record(.set("a", 1))
+        try await store.undo(2)
+        try await store.redo(2)
+        let (next, brought) = try await continued(store, from: Self.empty("second"), .pending)
+        #expect(brought.pending == 1 && next.view.cells == ["a": 1])
+        await next.close()
+    }
+
+    @Test func `what undoes an intent that the authority has is sent to it`() async throws {
+        let (store, first) = try await worked(2)
+        try await store.undo(1)
+        let restored = first.copy(keeping: 1, lineage: Self.lineage("second"))
+        let (next, brought) = try await continued(store, from: restored, .pendingAndConfirmed)
+        #expect(brought.counts == [1, 1, 0, 1, 0])
+        #expect(next.view.cells == ["k2": 2])
+        await next.close()
+    }
 }
 
 extension BroughtWork {

@@ -11,7 +11,7 @@ import Testing
     {
         let scripts = Generator<Int>.integers(in: 0...3).scripts(nil, steps: 24)
         var (attempts, repeated, settled, withdrawn, abandoned) = (0, 0, 0, 0, 0)
-        for seed in 0..<300 as Range<UInt64> {
+        for seed in 0..<450 as Range<UInt64> {
             var attempted: Set<IntentNumber> = []
             var answered: Set<IntentNumber> = []
             for step in try scripts.value(seed: seed).steps {
@@ -40,7 +40,7 @@ import Testing
         let scripts = Generator<Int>.integers(in: 0...3).scripts(.downlink, steps: 24)
         var origins = 0
         var retries = 0
-        for seed in 0..<300 as Range<UInt64> {
+        for seed in 0..<450 as Range<UInt64> {
             let steps = try scripts.value(seed: seed).steps
             for (index, step) in steps.enumerated() {
                 switch step {

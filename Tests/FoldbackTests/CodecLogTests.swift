@@ -283,7 +283,7 @@ extension LogEntry {
     /// The formats of the entry's events.
     fileprivate var formats: [EventFormat] {
         switch content {
-        case .intent(_, let event, _, _, _): [event.format]
+        case .intent(let intent): [intent.event.format]
         case .acknowledged(_, _, let replacement): replacement.map { [$0.format] } ?? []
         case .confirmed(let events, _): events.map(\.event.format)
         case .changed: []

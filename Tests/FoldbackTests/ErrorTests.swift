@@ -157,13 +157,13 @@ import Testing
                 == ("The log at /a is in use: this process has it open already.", "Use that store.")
         )
         #expect(
-            words(LogError.pendingIntents(path: "/a", count: 1)).0
+            words(LogError.pendingIntents(path: "/a", count: 1, held: 0)).0
                 == "The log at /a has 1 pending intent; nothing was changed.")
         #expect(
-            words(LogError.pendingIntents(path: "/a", count: 1)).1
+            words(LogError.pendingIntents(path: "/a", count: 1, held: 0)).1
                 == "Send it first or discard it.")
         #expect(
-            words(LogError.pendingIntents(path: "/a", count: 2)).1
+            words(LogError.pendingIntents(path: "/a", count: 2, held: 0)).1
                 == "Send them first or discard them.")
         #expect(
             words(LogError.damaged(path: "/a", sequence: 3, reason: "no"))

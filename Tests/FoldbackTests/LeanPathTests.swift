@@ -97,7 +97,7 @@ private struct TakenPaths: CustomStringConvertible {
             count("acknowledged on the general path")
             if replacement != nil { count("replaced on the general path") }
         case (.confirm, nil): count("confirmed on the general path")
-        case (.change, nil), (.retry, nil), (.reject, nil): break
+        case (.change, nil), (.retry, nil), (.reject, nil), (.recordAll, nil): break
         }
     }
 

@@ -62,7 +62,7 @@ import Testing
         try await makeLog(pending: 2)
         let before = try files()
         let refused = await error { () throws(LogError) in try await wipe() }
-        guard case .pendingIntents(directory.log.path, count: 2) = refused else {
+        guard case .pendingIntents(directory.log.path, count: 2, held: 0) = refused else {
             Issue.record("\(String(describing: refused))")
             return
         }

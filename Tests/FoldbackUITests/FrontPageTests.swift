@@ -30,6 +30,16 @@ import Testing
         return shown
     }
 
+    @Test func `the first page's like is undone`() async throws {
+        let post = try await store.record(.posted(text: "hello")).id
+        let id = EventContext(.intent(post)).id()
+        let model = OptimisticModel(store)
+        let undo = model.undoModel()
+        try await undo.perform(.liked(post: id), named: "Like")
+        if undo.canUndo { try await undo.undo() }
+        #expect(model.view.posts[id]?.likes == 0 && undo.redoName == "Like")
+    }
+
     @Test func `the first page's list shows a refused post as a ghost`() async throws {
         let model = OptimisticModel(store)
         let posts = ListModel<String, Post>(of: model) { list, feed in

@@ -169,7 +169,7 @@ extension Store where P: BoardFold {
         let last = Int(status.sequence.value)
         let number = IntentNumber(UInt64(Int.random(in: 1...max(1, last), using: &random)))
         let key = keys.randomElement(using: &random) ?? "a"
-        switch Int.random(in: 0..<12, using: &random) {
+        switch Int.random(in: 0..<15, using: &random) {
         case 0..<3:
             try await record(.set(key, last))
             return "set \(key)"
@@ -201,6 +201,15 @@ extension Store where P: BoardFold {
                 count: last + 1, startedAt: Timestamp(millisecondsSince1970: Int64(last)))
             _ = try await recordAttempts([number: attempt], flushes: false)
             return "attempt \(number)"
+        case 11:
+            try await record(.set(key, last), held: true)
+            return "draft \(key)"
+        case 12:
+            _ = try? await release(number)
+            return "release \(number)"
+        case 13:
+            _ = try? await undo(number, force: true)
+            return "undo \(number)"
         default:
             let origin =
                 random.oneIn(2) ? IntentID(replica: status.replica, number: number) : nil

@@ -21,17 +21,20 @@ struct NaiveIntent<Event: Sendable> {
 struct SeenIntents<Event: Sendable>: Sendable {
     let overlay: [OverlayIntent<Event>]
     let rejections: [IntentNumber]
+    private let sequence: LogSequence
     private let conflicts: [IntentNumber: String]
 
     init<P: Projection>(_ snapshot: Snapshot<P>) where P.Event == Event {
         overlay = Array(snapshot.overlay)
         rejections = snapshot.rejections
+        sequence = snapshot.sequence
         conflicts = Self.reasons(snapshot.conflicted) { snapshot.conflict(of: $0) }
     }
 
     init<P: StoredProjection>(_ reader: borrowing RowReader<P>) where P.Event == Event {
         overlay = Array(reader.overlay)
         rejections = reader.rejections
+        sequence = reader.sequence
         var conflicts: [IntentNumber: String] = [:]
         for number in reader.conflicted { conflicts[number] = reader.conflict(of: number) }
         self.conflicts = conflicts
@@ -50,9 +53,10 @@ struct SeenIntents<Event: Sendable>: Sendable {
     /// - Parameters:
     ///   - rejected: returns a rejected intent; nil if its event cannot be read.
     ///   - attempt: returns the latest attempt to send a pending intent.
+    ///   - releases: the entries that released drafts.
     func marked(
         rejected: (IntentNumber) throws -> NaiveIntent<Event>?,
-        attempt: (IntentNumber) -> Attempt?
+        attempt: (IntentNumber) -> Attempt?, releases: [IntentNumber: LogSequence]
     ) rethrows -> [NaiveIntent<Event>] {
         let unsettled = overlay.compactMap { intent -> NaiveIntent<Event>? in
             guard let event = intent.event else { return nil }
@@ -66,8 +70,11 @@ struct SeenIntents<Event: Sendable>: Sendable {
                 } else {
                     .pending
                 }
+            let isReleased = releases[number].map { $0 <= sequence } ?? false
             let mark = IntentMark(
-                number: number, state: state, retries: intent.retries, attempt: attempt,
+                number: number, state: state, retries: intent.retries, undoes: intent.undoes,
+                group: intent.group,
+                isHeld: intent.isDraft && intent.state == .pending && !isReleased, attempt: attempt,
                 actions: intent.state == .pending && attempt == nil ? [.withdraw] : [])
             return NaiveIntent(
                 event: event, context: EventContext(.intent(intent.id)), mark: mark,
@@ -88,7 +95,8 @@ extension Itemized {
                 marks[item.id, default: []].append(
                     IntentMark(
                         number: mark.number, facet: item.facet, state: mark.state,
-                        retries: mark.retries, attempt: mark.attempt, actions: mark.actions))
+                        retries: mark.retries, undoes: mark.undoes, group: mark.group,
+                        isHeld: mark.isHeld, attempt: mark.attempt, actions: mark.actions))
             }
         }
         return marks.mapValues { ItemStatus(marks: $0) }
@@ -100,14 +108,22 @@ extension Itemized {
 extension Store {
     /// The intents with marks, ascending, computed from the log and what was seen of it.
     func naiveIntents(of seen: SeenIntents<P.Event>) throws -> [NaiveIntent<P.Event>] {
-        try seen.marked { number in
-            let status = try intent(number)
-            guard let event = status.event, let rejection = status.rejection else { return nil }
-            return NaiveIntent(
-                event, status.id, rejection, retries: status.retries, status.isConfirmOnly)
-        } attempt: {
-            attempt(of: $0)
+        var releases: [IntentNumber: LogSequence] = [:]
+        for entry in try entries(from: 1, countMax: .max) {
+            if case .changed(let number, .released) = entry.content {
+                releases[number] = entry.sequence
+            }
         }
+        return try seen.marked(
+            rejected: { number in
+                let status = try intent(number)
+                guard let event = status.event, let rejection = status.rejection else {
+                    return nil
+                }
+                return NaiveIntent(
+                    event, status.id, rejection, retries: status.retries, undoes: status.undoes,
+                    status.isConfirmOnly)
+            }, attempt: { attempt(of: $0) }, releases: releases)
     }
 }
 
@@ -129,12 +145,12 @@ extension NaiveIntent {
     /// A rejected intent.
     init(
         _ event: Event, _ id: IntentID, _ rejection: Rejection, retries: IntentNumber?,
-        _ isConfirmOnly: Bool
+        undoes: IntentNumber?, _ isConfirmOnly: Bool
     ) {
         self.init(
             event: event, context: EventContext(.intent(id)),
             mark: IntentMark(
-                number: id.number, state: .rejected(rejection), retries: retries,
+                number: id.number, state: .rejected(rejection), retries: retries, undoes: undoes,
                 actions: [.retry, .dismiss]),
             isConfirmOnly: isConfirmOnly)
     }
@@ -161,6 +177,7 @@ struct NaiveLog<Event: Sendable> {
     private(set) var answers: [NaiveAnswer] = []
     private(set) var events: [IntentNumber: Event] = [:]
     private var rejected: [IntentNumber: NaiveIntent<Event>] = [:]
+    private var releases: [IntentNumber: LogSequence] = [:]
     private var intents: [IntentNumber: Intent] = [:]
     private var through: Position = 0
     private let kind: LogKind
@@ -168,6 +185,7 @@ struct NaiveLog<Event: Sendable> {
     private struct Intent {
         let id: IntentID
         let retries: IntentNumber?
+        let undoes: IntentNumber?
         let isConfirmOnly: Bool
         var content: Answer.Content?
         var position: Position?
@@ -190,11 +208,13 @@ struct NaiveLog<Event: Sendable> {
 
     private mutating func read(_ entry: LogEntry<Event>) {
         switch entry.content {
-        case .intent(let number, let event, let isConfirmOnly, _, let retries):
-            intents[number] = Intent(
-                id: IntentID(replica: entry.replica, number: number), retries: retries,
-                isConfirmOnly: isConfirmOnly)
-            events[number] = event.event
+        case .intent(let intent):
+            intents[intent.number] = Intent(
+                id: IntentID(replica: entry.replica, number: intent.number),
+                retries: intent.retries, undoes: intent.undoes,
+                isConfirmOnly: intent.isConfirmOnly)
+            events[intent.number] = intent.event.event
+            if let old = intent.replaces { intents[old]?.content = .withdrawn }
         case .acknowledged(let number, let position, _):
             let isCovered = position.map { $0 <= through } ?? false
             intents[number]?.position = position
@@ -204,10 +224,14 @@ struct NaiveLog<Event: Sendable> {
             intents[number]?.content = .rejected(rejection)
             guard let intent = intents[number], let event = events[number] else { return }
             rejected[number] = NaiveIntent(
-                event, intent.id, rejection, retries: intent.retries, intent.isConfirmOnly)
-        case .changed(let number, .withdrawn), .changed(let number, .abandoned):
+                event, intent.id, rejection, retries: intent.retries, undoes: intent.undoes,
+                intent.isConfirmOnly)
+        case .changed(let number, .withdrawn), .changed(let number, .abandoned),
+            .changed(let number, .undone), .changed(let number, .lapsed):
             intents[number]?.content = .withdrawn
+        case .changed(let number, .restored): intents[number]?.content = nil
         case .changed(_, .dismissed): break
+        case .changed(let number, .released): releases[number] = entry.sequence
         case .confirmed(let events, let through): confirm(events, through)
         }
     }
@@ -234,11 +258,8 @@ struct NaiveLog<Event: Sendable> {
     func intents(
         of seen: SeenIntents<Event>, _ attempts: [IntentNumber: Attempt] = [:]
     ) -> [NaiveIntent<Event>] {
-        seen.marked {
-            rejected[$0]
-        } attempt: {
-            attempts[$0]
-        }
+        seen.marked(
+            rejected: { rejected[$0] }, attempt: { attempts[$0] }, releases: releases)
     }
 }
 

@@ -62,7 +62,8 @@ import Testing
     {
         let failing = FaultyStore(store, failures: [.storage(.broken)])
         let link = link(failing)
-        _ = try await link.perform(.set("a", 1), from: .user(), confirmOnly: false, once: nil)
+        _ = try await link.perform(
+            .set("a", 1), from: .user(), confirmOnly: false, once: nil, replacing: nil, held: false)
         try await store.reject(1, message: "no")
         await link.adoptNow()
         guard case .unreadable = link.condition else {
@@ -167,12 +168,41 @@ private final class FaultyStore: UpdatedStore {
     }
 
     nonisolated(nonsending) func record(
-        _ event: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
+        _ event: Move, force: Bool, confirmOnly: Bool, once: String?, replacing key: String?,
+        held: Bool, info: [String: String]
     ) async throws(CommandError) -> Receipt {
         let receipt = try await store.record(
-            event, force: force, confirmOnly: confirmOnly, once: once, info: info)
+            event, force: force, confirmOnly: confirmOnly, once: once, replacing: key, held: held,
+            info: info)
         await afterRecord.withLock { $0 }?()
         return receipt
+    }
+
+    nonisolated(nonsending) func record(
+        contentsOf events: [Move], force: Bool, confirmOnly: Bool, once: String?, held: Bool,
+        info: [String: String]
+    ) async throws(CommandError) -> [Receipt] {
+        try await store.record(
+            contentsOf: events, force: force, confirmOnly: confirmOnly, once: once, held: held,
+            info: info)
+    }
+
+    nonisolated(nonsending) func release(
+        _ number: IntentNumber
+    ) async throws(CommandError) -> LogSequence {
+        try await store.release(number)
+    }
+
+    nonisolated(nonsending) func undo(
+        _ number: IntentNumber, force: Bool
+    ) async throws(CommandError) -> Reversed {
+        try await store.undo(number, force: force)
+    }
+
+    nonisolated(nonsending) func redo(
+        _ number: IntentNumber, force: Bool
+    ) async throws(CommandError) -> Reversed {
+        try await store.redo(number, force: force)
     }
 
     nonisolated(nonsending) func retry(

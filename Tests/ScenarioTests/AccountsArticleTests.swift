@@ -101,7 +101,7 @@ extension Account {
         let refused = await error { () throws(LogError) in
             try await ada.signOut(discardingPending: false)
         }
-        guard case .pendingIntents(_, count: 1) = refused else {
+        guard case .pendingIntents(_, count: 1, held: 0) = refused else {
             Issue.record("\(String(describing: refused))")
             return
         }

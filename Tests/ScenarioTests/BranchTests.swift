@@ -12,9 +12,9 @@ import Testing
     ) -> [LogEntry<Move>] {
         var own: IntentID?
         if let entry = history.entries.first(where: { $0.sequence == gone }),
-            case .intent(let number, _, _, _, _) = entry.content
+            case .intent(let intent) = entry.content
         {
-            own = IntentID(replica: entry.replica, number: number)
+            own = IntentID(replica: entry.replica, number: intent.number)
         }
         return history.entries.compactMap { entry -> LogEntry<Move>? in
             guard entry.sequence != gone else { return nil }
@@ -233,12 +233,13 @@ import Testing
         for edit in edits {
             let branch = try history.branch([edit])
             #expect(branch.retryingNothing == [2] && branch.leftOut == [], "\(edit)")
-            guard case .intent(2, _, _, _, let retries) = branch.history.entries.last?.content
+            guard case .intent(let intent) = branch.history.entries.last?.content,
+                intent.number == 2
             else {
                 Issue.record("\(branch.history.entries)")
                 return
             }
-            #expect(retries == nil)
+            #expect(intent.retries == nil)
         }
         #expect(try history.branch([]).retryingNothing == [])
     }

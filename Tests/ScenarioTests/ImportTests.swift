@@ -52,9 +52,7 @@ import Testing
                 info: [:], content: content)
         }
         func intent(_ number: IntentNumber, _ move: Move) throws -> LogEntry<Move>.Content {
-            .intent(
-                number, try LoggedEvent(move, writtenBy: MoveCodec()), isConfirmOnly: false,
-                once: nil, retries: nil)
+            .intent(LoggedIntent(number, try LoggedEvent(move, writtenBy: MoveCodec())))
         }
         let history = try RecordedHistory(
             kind: .downlink, replica: you,
@@ -112,8 +110,8 @@ import Testing
             #expect(try others[1].verify(Board.self).findings == [])
             var recorded: [IntentNumber: ReplicaID] = [:]
             for entry in try reader.entries(from: 1, countMax: 1_000) {
-                guard case .intent(let number, _, _, _, _) = entry.content else { continue }
-                recorded[number] = entry.replica
+                guard case .intent(let intent) = entry.content else { continue }
+                recorded[intent.number] = entry.replica
             }
             #expect(Set(recorded.values).count > 1)
             for index in found.indices { #expect(try found[index].next() == nil) }

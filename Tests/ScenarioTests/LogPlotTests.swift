@@ -20,7 +20,7 @@ import Testing
             for (entry, snapshot) in zip(history.entries, try history.snapshots(of: Board.self)) {
                 let time = entry.time.millisecondsSince1970
                 latest = max(latest, time)
-                if case .intent(let number, _, _, _, _) = entry.content { recorded[number] = time }
+                if case .intent(let intent) = entry.content { recorded[intent.number] = time }
                 let now = Set(snapshot.overlay.map(\.number))
                 times += overlay.subtracting(now).map { Int(max(0, time - recorded[$0]!)) }
                 overlay = now
@@ -139,8 +139,9 @@ import Testing
                 sequence: LogSequence(number), time: Timestamp(millisecondsSince1970: 5),
                 replica: replica, info: [:],
                 content: .intent(
-                    IntentNumber(number), try LoggedEvent(.set("a", 1), writtenBy: MoveCodec()),
-                    isConfirmOnly: false, once: nil, retries: nil))
+                    LoggedIntent(
+                        IntentNumber(number),
+                        try LoggedEvent(.set("a", 1), writtenBy: MoveCodec()))))
         }
         let history = try RecordedHistory(
             kind: .downlink, replica: replica, entries: entries, codec: MoveCodec())

@@ -46,21 +46,24 @@ import Testing
                     numbers.note(result, of: step)
                     switch result {
                     case .recorded: results.insert("recorded")
+                    case .recordedAll: results.insert("recorded together")
+                    case .reversed(let withdrawn, let recorded):
+                        if !withdrawn.isEmpty { results.insert("withdrew") }
+                        if !recorded.isEmpty { results.insert("reversed") }
                     case .joined: results.insert("joined")
                     default: results.insert(result.map { "\($0)" } ?? "not for the log")
                     }
                 }
             }
         }
-        let ignored = [IntentState.accepted, .confirmed, .rejected, .withdrawn].map {
-            "\(CommandResult.ignored($0))"
-        }
+        let ignored = IntentState.allCases.map { "\(CommandResult.ignored($0))" }
         let refused = [
-            "inapplicable", "invalidBatch", "mayHaveLeft", "notPending", "notRejected",
-            "unknownIntent",
+            "inapplicable", "invalidBatch", "mayHaveLeft", "notHeld", "notPending", "notRejected",
+            "onceKeyInUse", "reworded", "unknownIntent",
         ].map { "\(CommandResult.refused($0))" }
         let appended = [
-            "recorded", "joined", "attempted", "not for the log", "\(CommandResult.ignored(nil))",
+            "recorded", "recorded together", "withdrew", "reversed", "joined", "attempted",
+            "not for the log", "\(CommandResult.ignored(nil))",
         ]
         #expect(results == Set(ignored + refused + appended))
     }
@@ -107,7 +110,8 @@ private struct ModelRun {
         _ board: P.Type, rows: [AdditionalProjection<Move>]
     ) async throws -> String? {
         var random = SeededGenerator(seed: seed)
-        let script = try RandomHistory.script(kind, steps: Self.stepCount, using: &random)
+        var script = try RandomHistory.script(kind, steps: Self.stepCount, using: &random)
+        if !(board is any Undoable.Type) { script.leaveOutUndo() }
         let also = [AdditionalProjection(SloppyBoard.self)] + rows
         func store(_ engine: Engine) async throws -> Store<P> {
             try await engine.store(board, kind, in: directory, also: also, conflicts: policy)
@@ -133,7 +137,8 @@ private struct ModelRun {
                 for store in [memory, lmdb] where !(sharesLater && store === memory) {
                     try await store.checkpoint()
                 }
-            case .record, .change, .edit, .acknowledge, .reject, .confirm, .attempt: break
+            case .record, .together, .change, .edit, .acknowledge, .reject, .confirm, .attempt:
+                break
             }
             if command != nil { commandCount += 1 }
             let expectedState = reference.now
@@ -225,7 +230,7 @@ extension Store where P: BoardFold {
             let isRejected = intent.state == .rejected
             guard status.state == intent.state, status.event == intent.event,
                 status.isDismissed == (intent.isDismissed && isRejected),
-                status.retries == intent.retries,
+                status.retries == intent.terms.retries,
                 status.rejection == (isRejected ? intent.rejection : nil)
             else { return "intent \(number) is \(status), not \(intent)" }
         }

@@ -19,8 +19,11 @@ enum RandomHistory {
         let store = memoryStore(kind, isShared: isShared)
         for step in script.steps {
             let command = numbers.command(for: step)
-            numbers.note(command.map { reference.carryOut($0) }, of: step)
-            if let command { _ = await store.carryOut(command) }
+            let expected = command.map { reference.carryOut($0) }
+            numbers.note(expected, of: step)
+            guard let command else { continue }
+            let result = await store.carryOut(command)
+            precondition(result == expected, "\(command): \(result), not \(expected!)")
         }
         return (store, reference)
     }
@@ -35,6 +38,7 @@ enum RandomHistory {
             // Scripts end by chance; more than half of them are long enough.
             guard script.steps.count >= steps else { continue }
             script.steps.removeSubrange(steps...)
+            script.forceUndo()
             return script
         }
     }
@@ -141,6 +145,15 @@ struct ReferenceBoards {
     /// Recording is refused if the event does not apply to one of the projections (F9).
     mutating func carryOut(_ command: LogCommand<Move>) -> CommandResult {
         let decisions = (board.decision(on: command), sloppy.decision(on: command))
+        // Only boards know inverses. Undo and redo are forced, so no projection is asked.
+        switch command {
+        case .change(_, .undo, _), .change(_, .redo, _):
+            let decision = board.decision(on: command)
+            board.note(decision)
+            sloppy.note(.init(decision.result, decision.facts))
+            return decision.result
+        default: break
+        }
         let refusal = CommandResult.refused("inapplicable")
         if decisions.0.result == refusal || decisions.1.result == refusal { return refusal }
         precondition(decisions.0.result == decisions.1.result, "\(decisions)")
@@ -158,9 +171,17 @@ struct ReferenceBoards {
 extension LogFact<Move> {
     fileprivate init(_ content: LogEntry<Move>.Content) {
         switch content {
-        case .intent(let number, let event, let isConfirmOnly, let once, let retries):
-            self = .intent(
-                number, event.event!, confirmOnly: isConfirmOnly, once: once, retries: retries)
+        case .intent(let intent):
+            var terms = Terms(
+                confirmOnly: intent.isConfirmOnly, once: intent.once, retries: intent.retries,
+                replacing: intent.replacingKey, held: intent.isHeld)
+            terms.replaces = intent.replaces
+            terms.group = intent.group
+            terms.undoes = intent.undoes
+            terms.inverse = intent.inverse.flatMap {
+                try? MoveCodec().decode($0.bytes.span.bytes, format: $0.format)
+            }
+            self = .intent(intent.number, intent.event.event!, terms)
         case .acknowledged(let number, let position, let replacement):
             self = .acknowledged(
                 number, position: position, replacement: replacement.flatMap(\.event))
@@ -170,6 +191,29 @@ extension LogFact<Move> {
                 events.map {
                     ConfirmedEvent(position: $0.position, event: $0.event.event!, origin: $0.origin)
                 }, through: through)
+        }
+    }
+}
+
+extension Script<Move> {
+    /// Forces undo and redo, so that their result depends on one projection alone.
+    fileprivate mutating func forceUndo() {
+        for (index, step) in steps.enumerated() {
+            switch step {
+            case .change(let place, .undo, _): steps[index] = .undo(place, force: true)
+            case .change(let place, .redo, _): steps[index] = .redo(place, force: true)
+            default: break
+            }
+        }
+    }
+
+    /// Leaves out undo and redo. Places stay.
+    mutating func leaveOutUndo() {
+        for (index, step) in steps.enumerated() {
+            switch step {
+            case .change(_, .undo, _), .change(_, .redo, _): steps[index] = .retry(0)
+            default: break
+            }
         }
     }
 }

@@ -49,6 +49,17 @@ public struct Board: Projection, Equatable, Codable {
     }
 }
 
+extension Board: Undoable {
+    /// What the cells held before.
+    public func inverse(of move: Move, _ context: EventContext) -> Move? {
+        switch move {
+        case .set(let key, _), .add(let key, _), .claim(let key), .remove(let key):
+            cells[key].map { .set(key, $0) } ?? .remove(key)
+        case .replaceAll, .sweep: .replaceAll(cells)
+        }
+    }
+}
+
 /// Breaks its contract: it throws after a change, and for other reasons than ``Board``.
 public struct SloppyBoard: Projection, Equatable, Codable {
     public var sum = 0

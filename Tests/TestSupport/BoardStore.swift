@@ -81,10 +81,12 @@ package protocol BoardStore: Sendable {
     var rejections: [IntentNumber] { get }
 
     nonisolated(nonsending) func record(
-        _ move: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
+        _ move: Move, force: Bool, confirmOnly: Bool, once: String?, replacing key: String?,
+        held: Bool, info: [String: String]
     ) async throws(CommandError) -> Receipt
     nonisolated(nonsending) func enqueue(
-        _ move: Move, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
+        _ move: Move, force: Bool, confirmOnly: Bool, once: String?, replacing key: String?,
+        held: Bool, info: [String: String]
     ) async throws(CommandError) -> QueuedIntent
     @discardableResult nonisolated(nonsending) func acknowledge(
         _ number: IntentNumber, position: Position?, replacement: Move?
@@ -113,13 +115,17 @@ extension BoardStore {
     package nonisolated(nonsending) func record(
         _ move: Move, force: Bool = false, once: String? = nil, info: [String: String] = [:]
     ) async throws(CommandError) -> Receipt {
-        try await record(move, force: force, confirmOnly: false, once: once, info: info)
+        try await record(
+            move, force: force, confirmOnly: false, once: once, replacing: nil, held: false,
+            info: info)
     }
 
     package nonisolated(nonsending) func enqueue(
         _ move: Move
     ) async throws(CommandError) -> QueuedIntent {
-        try await enqueue(move, force: false, confirmOnly: false, once: nil, info: [:])
+        try await enqueue(
+            move, force: false, confirmOnly: false, once: nil, replacing: nil, held: false,
+            info: [:])
     }
 
     /// Queues a command without waiting for its result.

@@ -88,6 +88,23 @@ package struct FoldGroup: Sendable {
     /// Whether an intent of the overlay is conflicted.
     package var hasConflicts: Bool { !conflicted.isEmpty }
 
+    /// Whether an intent is conflicted here. The views must be up to date.
+    package func isConflicted(_ number: IntentNumber) -> Bool { conflicted[number] != nil }
+
+    /// Returns the inverse of an intent on the view before it. The views must be up to date.
+    package func inverse(
+        ofFolded intent: UnsettledIntent, byValue place: Int, _ folds: [any AnyFold],
+        over overlay: Overlay
+    ) -> Payload? {
+        folds[place].inverse(ofFolded: intent, over: overlay) { conflicted[$0] != nil }
+    }
+
+    /// Whether the value at a place of ``LogFold/folds`` is in the group.
+    package func has(value place: Int) -> Bool { values.contains(place) }
+
+    /// Whether the stored projection at a place of ``LogFold/rows`` is in the group.
+    package func has(rows place: Int) -> Bool { rows.contains(place) }
+
     /// The name of the projection that refuses an intent.
     package func name(ofRefuser conflict: Conflict) -> ExactString { names[conflict.refuser] }
 
@@ -95,13 +112,15 @@ package struct FoldGroup: Sendable {
 
     /// Takes an entry's change of the overlay. Confirmed states have it already.
     package mutating func perform(
-        _ plan: FoldPlan, _ folds: inout [any AnyFold], _ stored: inout [RowFold]
+        _ plan: FoldPlan, _ folds: inout [any AnyFold], _ stored: inout [RowFold],
+        undoneBy: UndoLinks
     ) {
         var hasLostConflict = false
         for number in plan.removed {
             if conflicted[number] != nil {
                 hasLostConflict = true
                 conflicted[number] = nil
+                if let undo = undoneBy[number] { changed(undo, &stored) }  // mutant: undo-folded
             }
             for place in rows { stored[place].remove(number) }
         }
@@ -117,11 +136,14 @@ package struct FoldGroup: Sendable {
             }
         case .apply(let intent):
             if isCurrent(stored) {
-                decide(intent, &folds, &stored)
+                decide(intent, &folds, &stored, undoneBy)
             } else {
                 changed(intent.recorded.number, &stored)
             }
         case .rollBack(let number): changed(number, &stored)  // mutant: roll-back
+        case .replace(let number, let intent):
+            changed(number, &stored)
+            changed(intent.recorded.number, &stored)
         case .rebase: decideAgain(from: 0)  // mutant: rebase
         }
     }
@@ -150,10 +172,10 @@ package struct FoldGroup: Sendable {
     /// - Returns: why it is conflicted; nil if it applies.
     package mutating func tryNewest(
         _ intent: UnsettledIntent, _ folds: inout [any AnyFold], _ stored: inout [RowFold],
-        over overlay: Overlay
+        over overlay: Overlay, undoneBy: UndoLinks
     ) -> Conflict? {
-        rebase(&folds, &stored, over: overlay)
-        return decide(intent, &folds, &stored)
+        rebase(&folds, &stored, over: overlay, undoneBy: undoneBy)
+        return decide(intent, &folds, &stored, undoneBy)
     }
 
     /// Takes back the last ``tryNewest(_:_:_:over:)``, because the intent is not recorded.
@@ -176,16 +198,18 @@ package struct FoldGroup: Sendable {
     /// - Complexity: for values, one `apply` for each intent after the newest valid savepoint. For
     ///   rows, one check for each dirty intent, and one `apply` for each that needs it.
     package mutating func rebase(
-        _ folds: inout [any AnyFold], _ stored: inout [RowFold], over overlay: Overlay
+        _ folds: inout [any AnyFold], _ stored: inout [RowFold], over overlay: Overlay,
+        undoneBy: UndoLinks
     ) {
         while rows.allSatisfy({ stored[$0].failure == nil }) {
             let dirty = rows.compactMap { stored[$0].firstDirty }.min()
             if let changed = decideFrom, dirty.map({ changed <= $0 }) ?? true {
                 decideFrom = nil
                 isBegun = true
-                decideAll(from: rollBack(before: changed, &folds), over: overlay, &folds, &stored)
+                let start = rollBack(before: changed, &folds)
+                decideAll(from: start, over: overlay, &folds, &stored, undoneBy)
             } else if let dirty {
-                decideDirty(dirty, over: overlay, &folds, &stored)
+                decideDirty(dirty, over: overlay, &folds, &stored, undoneBy)
             } else {
                 return
             }
@@ -212,12 +236,12 @@ package struct FoldGroup: Sendable {
 
     private mutating func decideAll(
         from start: IntentNumber, over overlay: Overlay, _ folds: inout [any AnyFold],
-        _ stored: inout [RowFold]
+        _ stored: inout [RowFold], _ undoneBy: UndoLinks
     ) {
         let rest = overlay.from(start)
         var left = values.isEmpty ? 0 : rest.reduce(0) { count, _ in count + 1 }
         for (number, intent) in rest {
-            if intent.isOptimistic { decide(intent, &folds, &stored) }
+            if intent.isOptimistic { decide(intent, &folds, &stored, undoneBy) }
             left -= 1
             // Keep savepoints 1, 2, 4, … intents before the end. So the next rollback is short.
             if left > 0, left.nonzeroBitCount == 1 {
@@ -229,13 +253,40 @@ package struct FoldGroup: Sendable {
     /// Decides on one intent, on views that have the intents before it.
     @discardableResult
     private mutating func decide(
-        _ intent: UnsettledIntent, _ folds: inout [any AnyFold], _ stored: inout [RowFold]
+        _ intent: UnsettledIntent, _ folds: inout [any AnyFold], _ stored: inout [RowFold],
+        _ undoneBy: UndoLinks
     ) -> Conflict? {
         let number = intent.recorded.number
-        let conflict = refusalByRows(intent, &stored) ?? refusalByValues(intent, &folds)
-        if let conflict { conflicted[number] = conflict }
-        for place in rows { stored[place].take(number, isRefused: conflict != nil) }
+        let conflict =
+            refusalByRows(intent, &stored) ?? refusalByUndone(intent)
+            ?? refusalByValues(intent, &folds)
+        show(number, conflict, &stored, undoneBy)
         return conflict
+    }
+
+    /// Notes the decision on an intent, and shows or withholds its rows. What undoes the intent is
+    /// decided again if the decision has changed.
+    private mutating func show(
+        _ number: IntentNumber, _ conflict: Conflict?, _ stored: inout [RowFold],
+        _ undoneBy: UndoLinks
+    ) {
+        let wasConflicted = conflicted[number] != nil
+        conflicted[number] = conflict
+        for place in rows { stored[place].take(number, isRefused: conflict != nil) }
+        guard !undoneBy.isEmpty, wasConflicted != (conflict != nil), let undo = undoneBy[number]
+        else { return }
+        for place in rows { stored[place].markDirty(undo) }  // mutant: undo-dirty
+    }
+
+    /// An intent that undoes another is in the view only while that one is (F21). If the other is not
+    /// in the overlay, it is in confirmed state.
+    private func refusalByUndone(_ intent: UnsettledIntent) -> Conflict? {
+        guard let undone = intent.recorded.terms.undoes, let conflict = conflicted[undone] else {
+            return nil
+        }
+        return Conflict(  // mutant: undo-of-conflicted
+            refuser: conflict.refuser, error: UndoneIntentIsConflicted(number: undone),
+            isByUndone: true)
     }
 
     /// Decides on a dirty intent while the values are up to date up to it.
@@ -244,23 +295,25 @@ package struct FoldGroup: Sendable {
     /// decision is provisional, and the pass of the values begins here.
     private mutating func decideDirty(
         _ number: IntentNumber, over overlay: Overlay, _ folds: inout [any AnyFold],
-        _ stored: inout [RowFold]
+        _ stored: inout [RowFold], _ undoneBy: UndoLinks
     ) {
         guard let intent = overlay[number], intent.isOptimistic else {
             for place in rows { stored[place].forgetDirty(number) }
             return
         }
         let old = conflicted[number]
-        let oldByRows = old.flatMap { isByRows($0) ? $0 : nil }
-        let byRows = refusalByRows(intent, &stored)
-        let isSettled = values.isEmpty || byRows?.refuser == oldByRows?.refuser
-        let conflict = byRows ?? (isSettled && oldByRows == nil ? old : nil)
-        conflicted[number] = conflict
-        for place in rows { stored[place].take(number, isRefused: conflict != nil) }
+        let oldBeforeValues = old.flatMap { isByValue($0) ? nil : $0 }
+        let beforeValues = refusalByRows(intent, &stored) ?? refusalByUndone(intent)
+        let isSettled =
+            values.isEmpty || beforeValues?.refuser == oldBeforeValues?.refuser
+        let conflict = beforeValues ?? (isSettled && oldBeforeValues == nil ? old : nil)
+        show(number, conflict, &stored, undoneBy)
         if !isSettled { decideAgain(from: number) }
     }
 
-    private func isByRows(_ conflict: Conflict) -> Bool { conflict.refuser < rows.count }
+    private func isByValue(_ conflict: Conflict) -> Bool {
+        !conflict.isByUndone && conflict.refuser >= rows.count
+    }
 
     /// Assesses the intent in all stored projections, so that their reads are known.
     ///
@@ -285,7 +338,7 @@ package struct FoldGroup: Sendable {
     ) -> Conflict? {
         var first = 0
         if values.count > 1, !conflicted.isEmpty,
-            let last = conflicted.last(before: intent.recorded.number)?.value, !isByRows(last)
+            let last = conflicted.last(before: intent.recorded.number)?.value, isByValue(last)
         {
             first = last.refuser - rows.count
         }

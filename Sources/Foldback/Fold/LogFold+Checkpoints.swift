@@ -171,6 +171,7 @@ extension PublishedState {
     var logSection: LogSection {
         LogSection(
             sequence: sequence, through: through, nextNumber: nextNumber, chain: chain,
-            overlay: overlay.values, rejections: rejections)
+            overlay: overlay.values, rejections: rejections, undoneBy: undoneBy,
+            released: drafts.onlyReleased)
     }
 }

@@ -12,7 +12,7 @@ package struct LogFold: Sendable {
     /// Which projections share their conflicts at which entries.
     package private(set) var shared: SharedConflicts
     /// Each projection is in one of them.
-    private var groups: [FoldGroup] = []
+    private(set) var groups: [FoldGroup] = []
     /// The period of `shared` for which `groups` are formed.
     private var period: SharedConflicts.Period?
     /// The checksum of the last record. The next record contains it (L5).
@@ -62,7 +62,7 @@ package struct LogFold: Sendable {
         state = LogState(
             kind: header.kind, replica: header.replicas.current, sequence: log.sequence,
             nextNumber: log.nextNumber, through: log.through, overlay: log.overlay,
-            rejections: log.rejections)
+            rejections: log.rejections, undoneBy: log.undoneBy, released: log.released)
         chain = log.chain
         self.folds = folds
         self.rows = rows
@@ -119,8 +119,14 @@ package struct LogFold: Sendable {
         }
         // The rows in the log say which entries they cover, so they get every entry.
         for index in rows.indices { rows[index].confirm(plan.confirm, at: sequence) }
-        for index in groups.indices { groups[index].perform(plan, &folds, &rows) }
+        performInViews(plan)
         share(asAt: sequence)
+    }
+
+    mutating func performInViews(_ plan: FoldPlan) {
+        for index in groups.indices {
+            groups[index].perform(plan, &folds, &rows, undoneBy: state.undoneBy)
+        }
     }
 
     // MARK: The views
@@ -162,7 +168,9 @@ package struct LogFold: Sendable {
 
     /// Brings all views up to date.
     package mutating func rebaseViews() {
-        for index in groups.indices { groups[index].rebase(&folds, &rows, over: state.overlay) }
+        for index in groups.indices {
+            groups[index].rebase(&folds, &rows, over: state.overlay, undoneBy: state.undoneBy)
+        }
     }
 
     /// Applies a new intent to all views, before it is appended. If a projection refuses it, takes it
@@ -176,7 +184,8 @@ package struct LogFold: Sendable {
         guard intent.isOptimistic else { return false }
         var refusal: Inapplicable?
         for index in groups.indices {
-            let conflict = groups[index].tryNewest(intent, &folds, &rows, over: state.overlay)
+            let conflict = groups[index].tryNewest(
+                intent, &folds, &rows, over: state.overlay, undoneBy: state.undoneBy)
             guard let conflict, refusal == nil else { continue }
             refusal = Inapplicable(
                 projection: groups[index].name(ofRefuser: conflict).string, error: conflict.error)

@@ -102,6 +102,25 @@ package struct ProjectionSet: Sendable {
         members = types.map { Member($0) }
     }
 
+    /// Creates the set of a store's projections.
+    ///
+    /// Traps if several of them say how to undo an event (F21), unless they say the same. Tools read
+    /// a log with several such projections, because they undo nothing.
+    package static func ofStore<P: EventFold>(
+        _ projection: P.Type, _ also: [AdditionalProjection<P.Event>]
+    ) -> ProjectionSet {
+        let types = [AdditionalProjection(projection)].map(\.type) + also.map(\.type)
+        let undoable = types.filter { $0 is any Undoable.Type || $0 is any UndoableRows.Type }
+        let sources = Set(
+            undoable.map {
+                ($0 as? any SharesInverse.Type)?.inverseOwner ?? $0.identity.name
+            })
+        precondition(
+            sources.count <= 1,
+            "\(undoable) all say how to undo an event; keep that in one of them (F21)")
+        return ProjectionSet(projection, also)
+    }
+
     /// The projections whose state is a value.
     package var folds: [any AnyFold] {
         members.compactMap { if case .value(let fold) = $0.start { fold } else { nil } }

@@ -8,6 +8,10 @@ package struct PublishedState: Sendable {
     package let nextNumber: IntentNumber
     package let overlay: Overlay
     package let acceptedCount: Int
+    /// The intents of the overlay that were recorded as drafts, held or released (F22).
+    package let drafts: Drafts
+    /// The newest intent that undoes each intent (F21).
+    package let undoneBy: UndoLinks
     /// Rejected intents that are neither dismissed nor retried, with the entries that rejected
     /// them.
     package let rejections: NumberMap<IntentNumber, LogSequence>
@@ -61,10 +65,13 @@ extension LogFold {
             views.append(
                 folds[index].makeFoldedState(over: state.overlay, conflicts, isKept: isKept))
         }
-        let stored = rows.indices.map { rows[$0].foldedRows(conflicts(seenByRows: $0)) }
+        let stored = rows.indices.map {
+            rows[$0].foldedRows(conflicts(seenByRows: $0), hasReads: !state.drafts.isEmpty)
+        }
         return PublishedState(
             sequence: state.sequence, through: state.through, nextNumber: state.nextNumber,
-            overlay: state.overlay, acceptedCount: state.acceptedCount,
+            overlay: state.overlay, acceptedCount: state.acceptedCount, drafts: state.drafts,
+            undoneBy: state.undoneBy,
             rejections: state.rejections, chain: chain, recordBytes: recordBytes,
             unread: unread, partlyRead: partlyRead, views: views, rows: stored, facts: state.facts,
             superseded: state.facts.lostData?.shared)
@@ -85,6 +92,13 @@ extension PublishedState {
     /// is latched (L6), or the log is superseded (N6).
     package var syncObstacle: CommandError? {
         refusal.map { .log($0) } ?? superseded.map { .superseded(shared: $0) }
+    }
+
+    /// Returns whether two intents of the overlay touch a key in common in any projection, as far as
+    /// that is known.
+    package func share(_ a: UnsettledIntent, _ b: UnsettledIntent) -> Bool {
+        views.contains { $0.share(a, b) ?? false }
+            || rows.contains { $0.overlay?.share(a.recorded.number, b.recorded.number) ?? false }
     }
 
     /// Returns the state with what is in the way of the state before it. No commit changes that.

@@ -56,7 +56,7 @@ package struct TouchTracker: Sendable {
             guard let folded = intent.folded else { break }
             ofIntents[intent.recorded.number] = folded
             found.view = [folded]
-        case .rollBack(let number):
+        case .rollBack(let number), .replace(let number, _):
             found.view = plan.confirm + takeAgain(from: number, overlay)
         case .rebase, .unchanged:
             found.view = plan.confirm + takeAgain(from: 0, overlay)

@@ -86,11 +86,24 @@ private struct BodyReader {
         case .withdrawn:
             typealias Flag = RecordFormat.WithdrawnFlag
             try requireKnown(Flag.all)
-            return .changed(
-                try reader.number(), has(Flag.mayHaveLeft) ? .abandoned : .withdrawn)
+            let change: IntentChange
+            switch flags {
+            case 0: change = .withdrawn
+            case Flag.mayHaveLeft: change = .abandoned
+            case Flag.undone: change = .undone
+            case Flag.lapsed: change = .lapsed
+            default: throw .damaged("it has contradicting flags \(flags)")
+            }
+            return .changed(try reader.number(), change)
         case .dismissed:
             try requireKnown(0)
             return .changed(try reader.number(), .dismissed)
+        case .released:
+            try requireKnown(0)
+            return .changed(try reader.number(), .released)
+        case .restored:
+            try requireKnown(0)
+            return .changed(try reader.number(), .restored)
         case .confirmed:
             try requireKnown(RecordFormat.ConfirmedFlag.all)
             return .confirmed(try batch())
@@ -105,10 +118,32 @@ private struct BodyReader {
         let number: IntentNumber = try reader.number()
         let once = has(Flag.once) ? ExactString(try reader.sizedString()) : nil
         let retries: IntentNumber? = has(Flag.retries) ? try reader.number() : nil
+        let terms = has(Flag.terms) ? try self.terms() : .none
         return RecordedIntent(
             id: IntentID(replica: replica, number: number), payload: payload(reader.rest()),
             isConfirmOnly: has(Flag.confirmOnly), once: once, retries: retries, info: info,
-            sequence: stamp.sequence, time: stamp.time)
+            sequence: stamp.sequence, time: stamp.time, terms: terms)
+    }
+
+    private mutating func terms() throws(FormatError) -> IntentTerms {
+        typealias Term = RecordFormat.IntentTerm
+        let flags = try reader.variable()
+        guard flags & ~Term.all == 0 else { throw .newer("intent flags \(flags)") }
+        guard flags != 0 else { throw .damaged("it announces terms and has none") }
+        var terms = IntentTerms()
+        terms.isHeld = flags & Term.held != 0
+        if flags & Term.replacingKey != 0 {
+            terms.replacingKey = ExactString(try reader.sizedString())
+        }
+        if flags & Term.replaces != 0 { terms.replaces = try reader.number() }
+        if flags & Term.group != 0 { terms.group = try reader.number() }
+        if flags & Term.undoes != 0 { terms.undoes = try reader.number() }
+        if flags & Term.inverse != 0 {
+            let format = EventFormat(codec: try reader.fixed(), version: try reader.fixed())
+            // Only undo reads it.
+            terms.inverse = RecordedEvent(format: format, bytes: try reader.sized())
+        }
+        return terms
     }
 
     private mutating func acknowledged() throws(FormatError) -> Acknowledged {

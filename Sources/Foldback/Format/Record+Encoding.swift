@@ -74,7 +74,8 @@ extension Record {
 
     private var payloadBytes: Int {
         switch entry {
-        case .intent(let intent): intent.payload.bytes.count
+        case .intent(let intent):
+            intent.payload.bytes.count + (intent.terms.inverse?.bytes.count ?? 0)
         case .acknowledged(let answer): answer.replacement?.bytes.count ?? 0
         case .confirmed(let batch): batch.events.reduce(0) { $0 + $1.payload.bytes.count + 32 }
         case .changed: 0
@@ -88,6 +89,7 @@ extension Record {
             return (intent.isConfirmOnly ? Flag.confirmOnly : 0)
                 | (intent.once != nil ? Flag.once : 0)
                 | (intent.retries != nil ? Flag.retries : 0)
+                | (intent.terms.flags != 0 ? Flag.terms : 0)
         case .acknowledged(let answer):
             typealias Flag = RecordFormat.AcknowledgedFlag
             return (answer.position != nil ? Flag.position : 0)
@@ -98,7 +100,9 @@ extension Record {
             case .rejected(let rejection):
                 return rejection.code != nil ? RecordFormat.RejectedFlag.code : 0
             case .abandoned: return RecordFormat.WithdrawnFlag.mayHaveLeft
-            case .withdrawn, .dismissed: return 0
+            case .undone: return RecordFormat.WithdrawnFlag.undone
+            case .lapsed: return RecordFormat.WithdrawnFlag.lapsed
+            case .withdrawn, .dismissed, .released, .restored: return 0
             }
         case .confirmed(let batch):
             return batch.hasSeveralFormats ? RecordFormat.ConfirmedFlag.formats : 0
@@ -111,6 +115,7 @@ extension Record {
             writer.variable(intent.number)
             if let once = intent.once { writer.sized(once.string) }
             if let retries = intent.retries { writer.variable(retries) }
+            intent.terms.write(to: &writer)
             writer.raw(intent.payload.bytes)
         case .acknowledged(let answer):
             writer.variable(answer.number)
@@ -163,5 +168,30 @@ extension Record {
             writer.sized(origin.replica.name.string)
         }
         writer.variable(origin.number)
+    }
+}
+
+extension IntentTerms {
+    private typealias Term = RecordFormat.IntentTerm
+
+    fileprivate var flags: UInt64 {
+        (isHeld ? Term.held : 0) | (replacingKey != nil ? Term.replacingKey : 0)
+            | (replaces != nil ? Term.replaces : 0) | (group != nil ? Term.group : 0)
+            | (undoes != nil ? Term.undoes : 0) | (inverse != nil ? Term.inverse : 0)
+    }
+
+    /// Writes the flags and the fields, if there are any.
+    fileprivate func write(to writer: inout ByteWriter) {
+        let flags = flags
+        guard flags != 0 else { return }
+        writer.variable(flags)
+        if let replacingKey { writer.sized(replacingKey.string) }
+        if let replaces { writer.variable(replaces) }
+        if let group { writer.variable(group) }
+        if let undoes { writer.variable(undoes) }
+        guard let inverse else { return }
+        writer.fixed(inverse.format.codec)
+        writer.fixed(inverse.format.version)
+        writer.sized(inverse.bytes)
     }
 }

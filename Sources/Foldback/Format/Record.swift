@@ -29,7 +29,7 @@ enum RecordFormat {
 
     /// The kind of an entry.
     ///
-    /// 7 to 63 are reserved for Foldback, 64 to 127 for its other parts. 0 and 128 to 255 are never
+    /// 9 to 63 are reserved for Foldback, 64 to 127 for its other parts. 0 and 128 to 255 are never
     /// used.
     enum Kind: UInt8 {
         case intent = 1
@@ -38,12 +38,16 @@ enum RecordFormat {
         case withdrawn = 4
         case dismissed = 5
         case confirmed = 6
+        case released = 7
+        case restored = 8
 
         init(_ change: IntentChange.Kind) {
             switch change {
             case .rejected: self = .rejected
-            case .withdrawn, .abandoned: self = .withdrawn
+            case .withdrawn, .abandoned, .undone, .lapsed: self = .withdrawn
             case .dismissed: self = .dismissed
+            case .released: self = .released
+            case .restored: self = .restored
             }
         }
     }
@@ -52,7 +56,20 @@ enum RecordFormat {
         static let confirmOnly: UInt8 = 1
         static let once: UInt8 = 2
         static let retries: UInt8 = 4
-        static let all: UInt8 = 7
+        /// A varint of ``IntentTerm`` flags follows.
+        static let terms: UInt8 = 8
+        static let all: UInt8 = 15
+    }
+
+    /// The further flags of an intent.
+    enum IntentTerm {
+        static let held: UInt64 = 1
+        static let replacingKey: UInt64 = 2
+        static let replaces: UInt64 = 4
+        static let group: UInt64 = 8
+        static let undoes: UInt64 = 16
+        static let inverse: UInt64 = 32
+        static let all: UInt64 = 63
     }
 
     enum AcknowledgedFlag {
@@ -69,7 +86,9 @@ enum RecordFormat {
 
     enum WithdrawnFlag {
         static let mayHaveLeft: UInt8 = 1
-        static let all: UInt8 = 1
+        static let undone: UInt8 = 2
+        static let lapsed: UInt8 = 4
+        static let all: UInt8 = 7
     }
 
     /// 1 is reserved.

@@ -31,11 +31,18 @@ package struct LogSection: Sendable {
     package let overlay: [UnsettledIntent]
     /// The listed rejections, each with the sequence of its entry.
     package let rejections: NumberMap<IntentNumber, LogSequence>
+    /// The newest intent that undoes each intent (F21).
+    package let undoneBy: UndoLinks
+    /// The released drafts of the overlay, each with the sequence of its release (F22).
+    package let released: Drafts
 
     package init(
         sequence: LogSequence, through: Position, nextNumber: IntentNumber, chain: UInt64,
-        overlay: [UnsettledIntent], rejections: NumberMap<IntentNumber, LogSequence>
+        overlay: [UnsettledIntent], rejections: NumberMap<IntentNumber, LogSequence>,
+        undoneBy: UndoLinks = UndoLinks(), released: Drafts = Drafts()
     ) {
+        self.undoneBy = undoneBy
+        self.released = released
         self.sequence = sequence
         self.through = through
         self.nextNumber = nextNumber

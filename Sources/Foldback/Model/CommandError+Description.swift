@@ -23,6 +23,25 @@ extension CommandError: CustomStringConvertible {
             Explanation(
                 "intent \(number) may have reached the server already and cannot be withdrawn",
                 "abandon it, or record an event that reverses it")
+        case .notHeld(let number, let state):
+            Explanation(
+                "intent \(number) is \(state.rawValue) and not held, so nothing keeps it back")
+        case .onceKeyInUse(let number):
+            Explanation(
+                "intent \(number) has the same once key, and nothing was recorded",
+                "wait for its answer, or use another key")
+        case .notUndoable(let number):
+            Explanation(
+                "nothing reverses the event of intent \(number)",
+                "record an event that reverses it")
+        case .reworded(let number):
+            Explanation(
+                "the server has applied another event than intent \(number) has",
+                "look at the present state, and record an event that reverses it")
+        case .tooMany(let what, let count, let countMax):
+            Explanation(
+                "\(count) \(what) are too many: at most \(countMax) are possible",
+                "record them in several steps")
         case .notRejected(let number, let state, let isDismissed):
             Explanation(
                 "intent \(number) is "

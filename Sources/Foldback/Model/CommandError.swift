@@ -28,6 +28,19 @@ public enum CommandError: Error, Sendable {
     /// Only a listed rejection can be dismissed or retried (F14). `isDismissed` is true if it was
     /// dismissed or retried before.
     case notRejected(IntentNumber, state: IntentState, isDismissed: Bool)
+    /// Only a held intent can be released (F22).
+    case notHeld(IntentNumber, state: IntentState)
+    /// The intent of the overlay with this number has the once key of intents to record together, so
+    /// none was recorded (F20).
+    case onceKeyInUse(IntentNumber)
+    /// Nothing reverses the intent's event: the projection is not ``Undoable``, has no inverse of the
+    /// event, or had none when it was recorded (F21).
+    case notUndoable(IntentNumber)
+    /// The authority has applied another event than the intent's, so the inverse that the log has may
+    /// be wrong (F21).
+    case reworded(IntentNumber)
+    /// One command has more intents than a log accepts (F20).
+    case tooMany(what: String, count: Int, countMax: Int)
     /// An event, batch, key, code, message or `info` is larger than a log accepts.
     case tooLarge(what: String, bytes: Int, bytesMax: Int)
     /// The codec could not encode an event.
@@ -94,6 +107,8 @@ extension CommandError {
             case .notRejected(let number, let state, let isDismissed):
                 .notRejected(number, state: state, isDismissed: isDismissed)
             case .mayHaveLeft(let number): .mayHaveLeft(number)
+            case .notHeld(let number, let state): .notHeld(number, state: state)
+            case .onceKeyInUse(let number): .onceKeyInUse(number)
             case .superseded(let shared): .superseded(shared: shared)
             case .positionBelowOne: .invalidBatch(reason: "positions start at 1")
             case .throughBelowPosition(let through, let highest):

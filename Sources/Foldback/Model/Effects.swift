@@ -40,6 +40,11 @@ package struct FoldPlan: Sendable {
     package var view = ViewChange.unchanged
     /// The intents that left the overlay, ascending.
     package var removed: [IntentNumber] = []
+
+    package init(view: ViewChange = .unchanged, removed: [IntentNumber] = []) {
+        self.view = view
+        self.removed = removed
+    }
 }
 
 /// The work that an entry causes in a view.
@@ -50,6 +55,9 @@ package enum ViewChange: Sendable {
     case apply(UnsettledIntent)
     /// The overlay changed at this intent: fold the overlay again from there.
     case rollBack(from: IntentNumber)
+    /// The overlay changed at this intent, and has this new intent at its end: fold the overlay again
+    /// from there.
+    case replace(from: IntentNumber, by: UnsettledIntent)
     /// Confirmed state changed below the overlay: fold the whole overlay again.
     case rebase
 }

@@ -11,6 +11,9 @@ extension LogNumber {
     public static func < (a: Self, b: Self) -> Bool { a.value < b.value }
     public var description: String { String(value) }
 
+    /// The number this many after it.
+    package func advanced(by count: Int) -> Self { Self(value + UInt64(count)) }
+
     /// The number plus one.
     package var next: Self { Self(value + 1) }
 }

@@ -87,6 +87,13 @@ package final class Payload: Sendable {
         return event
     }
 
+    /// Returns the payload with another comparison.
+    package func compared(by comparison: EventComparison?) -> Payload {
+        Payload(
+            bytes: bytes, format: format, content: content, comparison: comparison,
+            unreadPart: unreadPart)
+    }
+
     /// The bytes as text; if they are not UTF-8, their count.
     package var text: String { String(validating: bytes, as: UTF8.self) ?? "\(bytes.count) bytes" }
 
@@ -132,11 +139,12 @@ package final class RecordedIntent: Sendable {
     package let info: [String: String]
     package let sequence: LogSequence
     package let time: Timestamp
+    private let box: IntentTermsBox?
 
     package init(
         id: IntentID, payload: Payload, isConfirmOnly: Bool, once: ExactString?,
         retries: IntentNumber?, info: [String: String], sequence: LogSequence,
-        time: Timestamp
+        time: Timestamp, terms: IntentTerms = .none
     ) {
         self.id = id
         self.payload = payload
@@ -146,9 +154,67 @@ package final class RecordedIntent: Sendable {
         self.info = info
         self.sequence = sequence
         self.time = time
+        box = terms.isNone ? nil : IntentTermsBox(terms)
     }
 
     package var number: IntentNumber { id.number }
+
+    /// Returns the intent with the event that reverses it.
+    func with(inverse: RecordedEvent) -> RecordedIntent {
+        var terms = terms
+        terms.inverse = inverse
+        return RecordedIntent(
+            id: id, payload: payload, isConfirmOnly: isConfirmOnly, once: once, retries: retries,
+            info: info, sequence: sequence, time: time, terms: terms)
+    }
+
+    /// What few intents have.
+    package var terms: IntentTerms { box?.terms ?? .none }
+    /// Whether the overlay finds the intent by a key: by its once key or its replacing key.
+    package var hasKey: Bool { once != nil || box?.terms.replacingKey != nil }
+}
+
+/// What an intent has beside its event, if the app asked for it.
+package struct IntentTerms: Sendable {
+    /// Whether it was recorded as a draft, which is not sent before it is released (F22).
+    package var isHeld = false
+    /// The key with which a later intent can replace it (F16).
+    package var replacingKey: ExactString?
+    /// The intent that it has replaced (F16).
+    package var replaces: IntentNumber?
+    /// The first intent of the command that recorded several together; nil if it was recorded alone
+    /// (F20).
+    package var group: IntentNumber?
+    /// The intent that it undoes, or whose undoing it undoes (F21).
+    package var undoes: IntentNumber?
+    /// The event that reverses it on the view that it was recorded on (F21).
+    package var inverse: RecordedEvent?
+
+    package init(
+        isHeld: Bool = false, replacingKey: ExactString? = nil, replaces: IntentNumber? = nil,
+        group: IntentNumber? = nil, undoes: IntentNumber? = nil, inverse: RecordedEvent? = nil
+    ) {
+        self.isHeld = isHeld
+        self.replacingKey = replacingKey
+        self.replaces = replaces
+        self.group = group
+        self.undoes = undoes
+        self.inverse = inverse
+    }
+
+    package static let none = IntentTerms()
+
+    var isNone: Bool {
+        !isHeld && replacingKey == nil && replaces == nil && group == nil && undoes == nil
+            && inverse == nil
+    }
+}
+
+/// Few intents have such terms, so a pending intent has one word for them.
+private final class IntentTermsBox: Sendable {
+    let terms: IntentTerms
+
+    init(_ terms: IntentTerms) { self.terms = terms }
 }
 
 /// An intent in the overlay: pending, or accepted with the server's acknowledgement.
@@ -211,9 +277,12 @@ package enum Settlement: Hashable, Sendable {
 package struct SettledIntent: Sendable {
     package let recorded: RecordedIntent
     package let settlement: Settlement
+    /// The entry that settled it, if that entry only says so: a rejection or a withdrawal.
+    package let change: IntentChange?
 
-    package init(recorded: RecordedIntent, settlement: Settlement) {
+    package init(recorded: RecordedIntent, settlement: Settlement, change: IntentChange? = nil) {
         self.recorded = recorded
         self.settlement = settlement
+        self.change = change
     }
 }

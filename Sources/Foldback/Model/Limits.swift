@@ -9,7 +9,7 @@ package enum Limits {
     package static let batchBytesMax = 64 << 20
     /// Bytes of an entry's `info`, as encoded.
     package static let infoBytesMax = 256
-    /// Bytes of a once key, and of a rejection's code.
+    /// Bytes of a once key, of a replacing key, and of a rejection's code.
     package static let keyBytesMax = 1_024
     /// Bytes of a rejection's message.
     package static let messageBytesMax = 64 << 10
@@ -104,6 +104,10 @@ package struct Limit: Sendable {
     package static let batch = Limit(what: "a batch", bytesMax: Limits.batchBytesMax)
     package static let info = Limit(what: "info", bytesMax: Limits.infoBytesMax)
     package static let once = Limit(what: "a once key", bytesMax: Limits.keyBytesMax)
+    package static let replacingKey = Limit(
+        what: "a replacing key", bytesMax: Limits.keyBytesMax)
+    package static let together = Limit(
+        what: "the events of one action", bytesMax: Limits.commitBytesMax)
     package static let code = Limit(what: "a rejection's code", bytesMax: Limits.keyBytesMax)
     package static let message = Limit(
         what: "a rejection's message", bytesMax: Limits.messageBytesMax)

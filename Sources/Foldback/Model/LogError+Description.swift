@@ -61,11 +61,15 @@ extension LogError: CustomStringConvertible {
             Explanation(
                 "the log at \(path) has \(count) entries, and only an empty log can be filled",
                 "choose another directory")
-        case .pendingIntents(let path, let count):
+        case .pendingIntents(let path, let count, let held):
             Explanation(
-                "the log at \(path) has \(count) pending \(count == 1 ? "intent" : "intents"); "
-                    + "nothing was changed",
-                "send \(count == 1 ? "it" : "them") first or discard \(count == 1 ? "it" : "them")")
+                "the log at \(path) has \(count) pending \(count == 1 ? "intent" : "intents")"
+                    + (held == 0
+                        ? "" : ", of which \(held) \(held == 1 ? "is a draft" : "are drafts")")
+                    + "; nothing was changed",
+                (held == 0 ? "" : "release what is to be sent, ")
+                    + "send \(count == 1 ? "it" : "them") first or discard "
+                    + "\(count == 1 ? "it" : "them")")
         case .unfinishedWipes(let wipes):
             Explanation(
                 "\(wipes.count) wiped \(wipes.count == 1 ? "log is" : "logs are") not removed yet: "

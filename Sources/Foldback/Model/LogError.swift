@@ -52,7 +52,7 @@ public enum LogError: Error, Sendable {
 
     /// The log has this many pending intents, which no server has for certain. Nothing was changed
     /// (BK7).
-    case pendingIntents(path: String, count: Int)
+    case pendingIntents(path: String, count: Int, held: Int)
     /// These wiped logs are not removed, or not completely. No opening finds them, and
     /// ``Store/finishWipes(in:)`` tries again (BK7).
     case unfinishedWipes([UnfinishedWipe])

@@ -88,7 +88,8 @@ extension LogState {
         _ attempts: [IntentNumber: Attempt]
     ) -> [(number: IntentNumber, attempt: Attempt)] {
         let pending = attempts.filter { overlay[$0.key]?.state == .pending }  // mutant: attempted
-        let kept = pending.sorted { $0.key < $1.key }
+        let sendable = pending.filter { drafts[$0.key] != .held }  // mutant: attempted-draft
+        let kept = sendable.sorted { $0.key < $1.key }
             .map { (number: $0.key, attempt: $0.value) }
         for (number, attempt) in kept { facts.attempts[number] = attempt }
         return kept

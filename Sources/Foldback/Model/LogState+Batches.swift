@@ -6,8 +6,8 @@ extension LogState {
     /// (F6).
     func batchDecision(
         _ events: [Confirmed], _ named: Position?,
-        _ settled: [IntentNumber: SettledIntent]
-    ) -> Decision {
+        _ settled: SettledIntents
+    ) throws(LogError) -> Decision {
         guard kind == .downlink else {  // mutant: batch-source
             return .refuse(.batchInAcknowledgementLog)
         }
@@ -18,13 +18,14 @@ extension LogState {
             return .refuse(.throughBelowPosition(through: through, highest: highest))
         }
         var confirmed = Set(accepted(upTo: through))
-        for event in events where confirms(event, settled) {
+        for event in events where try confirms(event, settled) {
             confirmed.insert(event.origin!.number)
         }
         guard through > self.through || !confirmed.isEmpty else { return .ignoreBatch }
-        return .append(
-            .confirmed(
-                ConfirmedBatch(events: events, through: through, settled: confirmed.sorted())))
+        let batch = ConfirmedBatch(events: events, through: through, settled: confirmed.sorted())
+        var entries: [Entry] = [.confirmed(batch)]
+        for number in batch.settled { entries += try restorations(of: number, settled) }
+        return .append(entries)
     }
 
     /// Returns whether the event confirms an intent of this log (F6).
@@ -32,16 +33,16 @@ extension LogState {
     /// An event after `through` confirms the intent that it names, also a rejected or withdrawn
     /// intent. An event at or below `through` confirms the intent only while it is unsettled.
     private func confirms(
-        _ event: Confirmed, _ settled: [IntentNumber: SettledIntent]
-    ) -> Bool {
+        _ event: Confirmed, _ settled: SettledIntents
+    ) throws(LogError) -> Bool {
         guard let origin = event.origin, wasRecorded(origin.number) else { return false }
         if let intent = overlay[origin.number] {  // mutant: skipped-event
             return intent.recorded.id == origin
         }
         // An intent of another replica is not looked up, even if this log has its number too.
-        guard let intent = settled[origin.number], intent.recorded.id == origin else {
-            return false
-        }
+        guard settled.isOwn(origin.replica), let intent = try settled.find(origin.number),
+            intent.recorded.id == origin
+        else { return false }
         switch intent.settlement {
         case .confirmed: return false
         case .rejected, .withdrawn: return event.position > through

@@ -9,14 +9,32 @@ extension LogState {
             if intent.number != nextNumber {
                 return "intent \(intent.number) is recorded where intent \(nextNumber) should be"
             }
-            return intent.retries.flatMap { notRejected($0) }
+            return intent.retries.flatMap { notRejected($0) } ?? contradiction(in: intent)
         case .acknowledged(let answer): return contradiction(in: answer)
         case .changed(let number, .rejected), .changed(let number, .withdrawn),
-            .changed(let number, .abandoned):
-            return overlay[number]?.state == .pending ? nil : "intent \(number) is not pending"
+            .changed(let number, .abandoned), .changed(let number, .undone),
+            .changed(let number, .lapsed):
+            return notPending(number)
         case .changed(let number, .dismissed): return notRejected(number)
+        case .changed(let number, .released):
+            return drafts[number] == .held ? nil : "intent \(number) is not held"
+        case .changed(let number, .restored):
+            return unknown(number)
+                ?? (overlay[number] == nil ? nil : "intent \(number) is in the overlay already")
         case .confirmed(let batch): return contradiction(in: batch)
         }
+    }
+
+    private func contradiction(in intent: RecordedIntent) -> String? {
+        let terms = intent.terms
+        if let old = terms.replaces, let flaw = notPending(old) { return flaw }
+        if let undone = terms.undoes, undone >= intent.number {
+            return "intent \(intent.number) undoes intent \(undone), which is not before it"
+        }
+        if let first = terms.group, first > intent.number {
+            return "intent \(intent.number) is in a group that begins at intent \(first)"
+        }
+        return nil
     }
 
     private func contradiction(in answer: Acknowledged) -> String? {
@@ -47,6 +65,10 @@ extension LogState {
             return "a batch settles an intent twice"
         }
         return batch.settled.lazy.compactMap { unknown($0) }.first
+    }
+
+    private func notPending(_ number: IntentNumber) -> String? {
+        overlay[number]?.state == .pending ? nil : "intent \(number) is not pending"
     }
 
     /// Returns why the number is unknown, or nil if it was recorded.

@@ -1,6 +1,6 @@
 extension LogState {
     /// An intent that a command names, in the state that decides the command.
-    private enum IntentLookup {
+    enum IntentLookup {
         case pending
         case accepted
         case settled(SettledIntent)
@@ -25,68 +25,78 @@ extension LogState {
     /// | withdraw | append if there was no attempt, else refuse (F7) | refuse | refuse | refuse |
     /// | abandon | append (F19) | refuse | refuse | refuse |
     /// | dismiss, retry | refuse | refuse | append if listed, else refuse (F14) | refuse |
+    /// | release | append if held, else refuse (F22) | refuse | refuse | refuse |
     ///
-    /// A rejection is listed until it is dismissed or retried (F14).
+    /// A rejection is listed until it is dismissed or retried (F14). The commands on all intents that
+    /// were recorded together, and undo and redo, are in the files beside this one.
     ///
     /// An intent whose sending has begun can only be abandoned (F7, F19). An answer is also refused if
     /// ``refusal(ofAuthority:)`` refuses its authority.
     ///
+    /// An entry that settles an intent, or brings it back, is followed by entries on the intents that
+    /// undo it (F21): ``lapses(of:)`` and ``restorations(of:_:)``.
+    ///
     /// - Parameters:
-    ///   - settled: the intents of ``Command/named(in:)`` that were recorded and are not in the
-    ///     overlay.
     ///   - time: the time to record for a new intent.
+    ///   - isTouched: whether an intent of the overlay shares a key with a later one, or may (F16).
+    ///   - settled: finds the intents that are not in the overlay.
+    /// - Throws: the errors of `settled`.
     package func decision(
-        for command: Command, settled: [IntentNumber: SettledIntent],
-        time: Timestamp
-    ) -> Decision {
+        for command: Command, at time: Timestamp,
+        isTouched: (IntentNumber) -> Bool = { _ in true }, settled: SettledIntents
+    ) throws(LogError) -> Decision {
         switch command {
-        case .record(let proposal):
-            if let joined = joined(by: proposal.once) { return .join(joined, appending: nil) }
-            return .append(.intent(newIntent(proposal, retrying: nil, time)))
-        case .confirm(let events, let through): return batchDecision(events, through, settled)
+        case .record(let proposal): return recordingDecision(proposal, isTouched, time)
+        case .recordAll(let proposals): return recordingDecision(proposals, time)
+        case .confirm(let events, let through):
+            return try batchDecision(events, through, settled)
         case .acknowledge(let number, let position, let replacement):
             if let refusal = refusal(of: position) { return .refuse(refusal) }
-            return decisionOnIntent(number, settled) {
-                acknowledgementDecision(on: number, $0, position, replacement)
+            return try decision(on: number, settled) { intent throws(LogError) in
+                try acknowledgementDecision(on: number, intent, position, replacement, settled)
             }
         case .reject(let number, let rejection):
-            return decisionOnIntent(number, settled) {
-                switch $0 {
-                case .pending: .append(.changed(number, .rejected(rejection)))
-                case .accepted, .settled: .ignore($0.state)  // mutant: late-rejection
+            return try decision(on: number, settled) { intent in
+                switch intent {
+                case .pending: settling(number, .rejected(rejection))
+                case .accepted, .settled: .ignore(intent.state)  // mutant: late-rejection
                 }
             }
         case .retry(let number, let payload):
-            return decisionOnIntent(number, settled) {
-                requireListedRejection(number, $0) {
-                    retryDecision(on: $0.recorded, with: payload, time)
-                }
+            return try decision(on: number, settled) { intent throws(LogError) in
+                try retryDecision(on: number, intent, with: payload, time, settled)
             }
         case .change(let number, let command):
-            return decisionOnIntent(number, settled) {
-                decision(for: command, on: number, $0, time)
+            return try decision(on: number, settled) { intent throws(LogError) in
+                try decision(for: command, on: number, intent, time, settled)
             }
         }
     }
 
     private func decision(
         for command: IntentCommand, on number: IntentNumber, _ intent: IntentLookup,
-        _ time: Timestamp
-    ) -> Decision {
+        _ time: Timestamp, _ settled: SettledIntents
+    ) throws(LogError) -> Decision {
         switch command {
         case .withdraw:
             if facts.attempts[number] != nil {  // mutant: withdrawal
-                .refuse(.mayHaveLeft(number))
-            } else {
-                requirePending(number, intent, .withdrawn)
+                return .refuse(.mayHaveLeft(number))
             }
-        case .abandon: requirePending(number, intent, .abandoned)  // mutant: abandoned
+            return requirePending(number, intent, .withdrawn)
+        case .abandon: return requirePending(number, intent, .abandoned)  // mutant: abandoned
         case .dismiss:
-            requireListedRejection(number, intent) { _ in .append(.changed(number, .dismissed)) }
-        case .retry:
-            requireListedRejection(number, intent) {
-                retryDecision(on: $0.recorded, with: nil, time)
+            if let refusal = refusalUnlessListed(number, intent) { return .refuse(refusal) }
+            return .append([.changed(number, .dismissed)])
+        case .retry: return try retryDecision(on: number, intent, with: nil, time, settled)
+        case .release:
+            guard drafts[number] == .held else {  // mutant: released-held
+                return .refuse(.notHeld(number, intent.state))
             }
+            return .append([.changed(number, .released)])
+        case .undo: return try undoDecision(on: number, intent.state, settled)
+        case .redo: return try redoDecision(on: number, intent.state, settled)
+        case .withdrawAll: return try withdrawAllDecision(on: number, settled)
+        case .retryAll: return try retryAllDecision(on: number, intent.state, time, settled)
         }
     }
 
@@ -94,72 +104,61 @@ extension LogState {
         _ number: IntentNumber, _ intent: IntentLookup, _ change: IntentChange
     ) -> Decision {
         switch intent {
-        case .pending: .append(.changed(number, change))
+        case .pending: settling(number, change)
         case .accepted, .settled: .refuse(.notPending(number, intent.state))
         }
     }
 
+    /// Takes a pending intent out of the overlay, and with it what undoes it (F21).
+    private func settling(_ number: IntentNumber, _ change: IntentChange) -> Decision {
+        .append([.changed(number, change)] + lapses(of: number))
+    }
+
     /// Finds the intent and decides on it. An intent that was never recorded here is refused.
-    private func decisionOnIntent(
-        _ number: IntentNumber, _ settled: [IntentNumber: SettledIntent],
-        _ decide: (IntentLookup) -> Decision
-    ) -> Decision {
+    private func decision(
+        on number: IntentNumber, _ settled: SettledIntents,
+        _ decide: (IntentLookup) throws(LogError) -> Decision
+    ) throws(LogError) -> Decision {
         guard wasRecorded(number) else { return .refuse(.unknownIntent(number)) }
         if let intent = overlay[number] {
-            return decide(intent.acceptance == nil ? .pending : .accepted)
+            return try decide(intent.acceptance == nil ? .pending : .accepted)
         }
-        guard let intent = settled[number] else {
-            preconditionFailure("the caller did not look up the settled intent \(number)")
+        guard let intent = try settled.find(number) else {
+            preconditionFailure("the caller did not find the settled intent \(number)")
         }
-        return decide(.settled(intent))
+        return try decide(.settled(intent))
     }
 
-    // MARK: Recording
+    // MARK: Rejections
 
-    /// Returns the intent as its entry has it, with the next number.
-    func newIntent(
-        _ proposal: Proposal, retrying old: IntentNumber?, _ time: Timestamp
-    ) -> RecordedIntent {
-        RecordedIntent(
-            id: IntentID(replica: replica, number: nextNumber), payload: proposal.payload,
-            isConfirmOnly: proposal.isConfirmOnly, once: proposal.once, retries: old,
-            info: proposal.info, sequence: sequence.next, time: time)
-    }
-
-    /// Decides on a rejected intent if its rejection is still listed, and refuses any other (F14).
-    private func requireListedRejection(
-        _ number: IntentNumber, _ intent: IntentLookup,
-        _ decide: (SettledIntent) -> Decision
-    ) -> Decision {
-        switch intent {
-        case .pending, .accepted:
-            return .refuse(.notRejected(number, intent.state, isDismissed: false))
-        case .settled(let settled):
-            switch settled.settlement {
-            case .rejected(isDismissed: false): return decide(settled)
-            case .rejected(isDismissed: true):
-                return .refuse(.notRejected(number, .rejected, isDismissed: true))
-            case .confirmed, .withdrawn:
-                return .refuse(.notRejected(number, intent.state, isDismissed: false))
-            }
-        }
+    /// Refuses any intent but a rejected one whose rejection is still listed (F14).
+    func refusalUnlessListed(_ number: IntentNumber, _ intent: IntentLookup) -> Refusal? {
+        guard case .settled(let settled) = intent,
+            case .rejected(let isDismissed) = settled.settlement
+        else { return .notRejected(number, intent.state, isDismissed: false) }
+        return isDismissed ? .notRejected(number, .rejected, isDismissed: true) : nil
     }
 
     /// Records the event again, or the edited event, under the same terms. The same entry dismisses
     /// the rejection (F14).
     ///
-    /// If the once key is in use, the intent that has it is the retry. Then the entry only
-    /// dismisses.
+    /// If the once key is in use, the intent that has it is the retry, and so is an intent that has
+    /// undone the same intent since (F21). Then the entry only dismisses.
     private func retryDecision(
-        on old: RecordedIntent, with edited: Payload?, _ time: Timestamp
-    ) -> Decision {
-        if let joined = joined(by: old.once) {
-            return .join(joined, appending: .changed(old.number, .dismissed))
+        on number: IntentNumber, _ intent: IntentLookup, with edited: Payload?, _ time: Timestamp,
+        _ settled: SettledIntents
+    ) throws(LogError) -> Decision {
+        if let refusal = refusalUnlessListed(number, intent) { return .refuse(refusal) }
+        guard case .settled(let found) = intent else {
+            preconditionFailure("the rejected intent \(number) is in the overlay")
+        }
+        let old = found.recorded
+        if let joined = joined(by: old.once) ?? overlayIntent(undoing: old.terms.undoes) {
+            return .join(joined, appending: .changed(number, .dismissed))
         }
         let payload = edited ?? old.payload  // mutant: edited-event
-        let proposal = Proposal(
-            payload: payload, isConfirmOnly: old.isConfirmOnly, once: old.once, info: old.info)
-        return .append(.intent(newIntent(proposal, retrying: old.number, time)))
+        let proposal = Proposal(again: old, payload: payload, terms: old.terms.ofRetry)
+        return .append([.intent(newIntent(proposal, retrying: number, time))])
     }
 
     // MARK: Answers
@@ -183,13 +182,13 @@ extension LogState {
     /// log (F4), and in a downlink log whose `through` covers the position already (F3).
     private func acknowledgementDecision(
         on number: IntentNumber, _ intent: IntentLookup, _ position: Position?,
-        _ replacement: Payload?
-    ) -> Decision {
+        _ replacement: Payload?, _ settled: SettledIntents
+    ) throws(LogError) -> Decision {
         switch intent {
         case .accepted: return .ignore(.accepted)  // mutant: repeated-acknowledgement
         case .pending: break  // mutant: answer-order
-        case .settled(let settled):
-            switch settled.settlement {
+        case .settled(let found):
+            switch found.settlement {
             case .confirmed: return .ignore(.confirmed)
             // The server decides, so the late acknowledgement wins (F7).
             case .rejected, .withdrawn: break  // mutant: late-acknowledgement
@@ -200,10 +199,29 @@ extension LogState {
             case .downlink: position.map { $0 <= through } ?? false
             case .acknowledgement: true
             }
-        return .append(  // mutant: recorded-bytes
-            .acknowledged(
-                Acknowledged(
-                    number: number, position: position, replacement: replacement,
-                    settles: settles)))
+        let answer = Acknowledged(  // mutant: recorded-bytes
+            number: number, position: position, replacement: replacement, settles: settles)
+        return .append([.acknowledged(answer)] + (try restorations(of: number, settled)))
+    }
+}
+
+/// Finds settled intents that a decision depends on.
+package struct SettledIntents {
+    /// Whether a replica id is, or was, this log's. Intents of others are not looked up.
+    let isOwn: (ReplicaID) -> Bool
+    /// Returns the intent; nil only in a history that lacks it.
+    let find: (IntentNumber) throws(LogError) -> SettledIntent?
+
+    package init(
+        isOwn: @escaping (ReplicaID) -> Bool,
+        find: @escaping (IntentNumber) throws(LogError) -> SettledIntent?
+    ) {
+        self.isOwn = isOwn
+        self.find = find
+    }
+
+    /// Finds among these intents.
+    package init(among intents: [IntentNumber: SettledIntent]) {
+        self.init(isOwn: { _ in true }) { intents[$0] }
     }
 }

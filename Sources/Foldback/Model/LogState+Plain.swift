@@ -13,7 +13,7 @@
 ///
 /// | step | lean path | general path |
 /// |---|---|---|
-/// | decide | ``LogState/plainEntry(for:at:)`` | ``LogState/decision(for:settled:time:)`` |
+/// | decide | ``LogState/plainEntry(for:at:)`` | ``LogState/decision(for:at:isTouched:settled:)`` |
 /// | append | `WorkingLog.append(_:isForced:time:)` | `WorkingLog.carryOutAny` |
 /// | apply | `LogState.apply(_:)` | ``LogState/apply(_:at:settledIntent:)`` |
 package enum PlainEntry: Sendable {
@@ -54,14 +54,21 @@ extension LogState {
             case .downlink: plainAcceptance(of: number, position: position)
             }
         case .confirm(let events, let through): plainBatch(events, through: through)
-        case .acknowledge, .reject, .change, .retry: nil
+        case .acknowledge, .reject, .change, .retry, .recordAll: nil
         }
     }
 
-    /// A new intent is plain if it has no once key, so that it joins no other intent (F14).
+    /// A new intent is plain if it has no once key, so that it joins no other intent (F14), and no
+    /// replacing key, so that it replaces none (F16).
     private func plainIntent(_ proposal: Proposal, at time: Timestamp) -> PlainEntry? {
-        guard proposal.once == nil else { return nil }
-        return .intent(UnsettledIntent(newIntent(proposal, retrying: nil, time)))
+        guard proposal.once == nil, proposal.terms.replacingKey == nil else { return nil }
+        return plainEntry(newIntent(proposal, time))
+    }
+
+    /// Returns a new intent as a plain entry; nil if it retries or undoes an intent, or has a key.
+    package func plainEntry(_ intent: RecordedIntent) -> PlainEntry? {
+        guard !intent.hasKey, intent.retries == nil, intent.terms.undoes == nil else { return nil }
+        return .intent(UnsettledIntent(intent))
     }
 
     /// In a downlink log, an acknowledgement without a replacement is plain if the intent is
@@ -76,10 +83,10 @@ extension LogState {
 
     /// In an acknowledgement log, an acknowledgement without a replacement is plain if the intent is
     /// the overlay's head. The view folds it, because it is not confirm-only, so the view stays as
-    /// it is (F4). The intent has no once key, which its settlement would release (F14).
+    /// it is (F4). The intent has no key, which its settlement would release (F14, F16).
     private func plainConfirmation(of number: IntentNumber, position: Position?) -> PlainEntry? {
         guard position == nil, let head = overlay.first, head.key == number,
-            head.value.isOptimistic, head.value.recorded.once == nil
+            head.value.isOptimistic, !head.value.recorded.hasKey
         else { return nil }
         return .confirmation(head.value)
     }
@@ -87,8 +94,8 @@ extension LogState {
     /// A batch is plain if each of its events is new, and confirms the next intent of the overlay
     /// with the event that the view folds. Then the view stays as it is.
     ///
-    /// These intents may be accepted already. They are not confirm-only, and have no once key, which
-    /// their settlement would release (F14). The batch confirms no other intent.
+    /// These intents may be accepted already. They are not confirm-only, and have no key, which
+    /// their settlement would release (F14, F16). The batch confirms no other intent.
     private func plainBatch(_ events: [Confirmed], through named: Position?) -> PlainEntry? {
         guard kind == .downlink, let last = events.last?.position else { return nil }
         let through = named ?? last
@@ -100,7 +107,7 @@ extension LogState {
         for event in events {
             guard event.position > self.through, event.position >= position,
                 let intent = head.next()?.value,
-                intent.isOptimistic, intent.recorded.once == nil,
+                intent.isOptimistic, !intent.recorded.hasKey,
                 event.origin == intent.recorded.id, event.payload.isSame(as: intent.payload)
             else { return nil }
             position = event.position

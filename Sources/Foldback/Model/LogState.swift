@@ -16,11 +16,11 @@ public enum LogKind: String, Hashable, Sendable, CaseIterable {
 ///  Command
 ///     │
 ///     ▼
-///  decision(for:settled:time:)     reads the state, changes nothing
+///  decision(for:settled:…)         reads the state, changes nothing
 ///     │
 ///     ├──▶ refuse, ignore, join    no entry (a retry that joins appends one)
 ///     ▼
-///  Entry ──▶ the log on disk
+///  Entries ──▶ the log on disk
 ///     │
 ///     ▼
 ///  apply(_:at:settledIntent:)      changes the state, trusts the entry
@@ -37,7 +37,9 @@ public enum LogKind: String, Hashable, Sendable, CaseIterable {
 ///
 /// | file | question | rules |
 /// |---|---|---|
-/// | LogState+Decisions.swift | Which entry does a command append? | F2 to F7, F14, F19 |
+/// | LogState+Decisions.swift | Which entries does a command append? | F2 to F7, F14, F19, F22 |
+/// | LogState+Recording.swift | What is recorded, and what does it replace? | F14, F16, F20, F22 |
+/// | LogState+Undoing.swift | What do undo and redo do, and what follows an answer? | F21 |
 /// | LogState+Plain.swift | Which commands take a lean path? | |
 /// | LogState+Batches.swift | What does a batch confirm, and what is new in it? | F3, F5, F6 |
 /// | LogState.swift | What does an entry change? | F3 to F8, F10, F13, F14 |
@@ -49,7 +51,7 @@ public enum LogKind: String, Hashable, Sendable, CaseIterable {
 /// `settleAndRollBack` for an acknowledgement whose position `through` already covers.
 ///
 /// Intents may be answered in any order (F8). The settlements of settled intents are in the log's
-/// table `verdicts`, not here. A caller of `decision` looks them up and passes them as `settled`.
+/// table `verdicts`, not here. `decision` asks its caller for those that it needs.
 ///
 /// Sequences and intent numbers rise. In a log they rise by one: ``contradiction(in:)`` checks the
 /// numbers, and the reader of records checks the sequences. A history may have gaps where entries
@@ -70,6 +72,9 @@ package struct LogState: Sendable {
     /// The highest position that confirmed state covers.
     package private(set) var through: Position = 0
     private var unsettled = UnsettledIntents()
+    /// For each intent that was undone, the newest intent that undoes it, whatever became of that
+    /// (F21). It grows with each undo.
+    package private(set) var undoneBy = UndoLinks()
     /// The rejections that are listed, each with the sequence of the entry that rejected the
     /// intent.
     package private(set) var rejections = NumberMap<IntentNumber, LogSequence>()
@@ -85,14 +90,19 @@ package struct LogState: Sendable {
     package init(
         kind: LogKind, replica: ReplicaID, sequence: LogSequence, nextNumber: IntentNumber,
         through: Position, overlay: [UnsettledIntent],
-        rejections: NumberMap<IntentNumber, LogSequence>
+        rejections: NumberMap<IntentNumber, LogSequence>, undoneBy: UndoLinks = UndoLinks(),
+        released: Drafts = Drafts()
     ) {
         self.init(kind: kind, replica: replica)
+        self.undoneBy = undoneBy
         self.sequence = sequence
         self.nextNumber = nextNumber  // mutant: checkpoint-number
         self.through = through
         self.rejections = rejections
         for intent in overlay { unsettled.set(intent) }
+        for (number, draft) in released {
+            if case .released(let sequence) = draft { unsettled.release(number, at: sequence) }
+        }
     }
 
     // MARK: Reading
@@ -109,8 +119,16 @@ package struct LogState: Sendable {
     /// The number of accepted intents in the overlay.
     package var acceptedCount: Int { unsettled.acceptedCount }
 
+    /// The intents of the overlay that were recorded as drafts, held or released (F22).
+    package var drafts: Drafts { unsettled.drafts }
+
     /// Returns the first intent in the overlay with this once key (F14).
     package func joined(by once: ExactString?) -> IntentNumber? { unsettled.joined(by: once) }
+
+    /// Returns the newest intent in the overlay with this replacing key (F16).
+    func newest(replaceableBy key: ExactString) -> IntentNumber? {
+        unsettled.newest(replaceableBy: key)
+    }
 
     /// Returns the accepted intents that a batch up to `through` confirms by their position (F3).
     package func accepted(upTo through: Position) -> [IntentNumber] {
@@ -119,13 +137,18 @@ package struct LogState: Sendable {
 
     /// Returns the settled intent that the caller must read from the log before it applies `entry`.
     ///
-    /// Only an acknowledgement that overrides a rejection or withdrawal needs one (F7).
+    /// Only an acknowledgement that overrides a rejection or withdrawal needs one (F7), and an entry
+    /// that restores an intent (F21).
     package func settledIntentNeeded(by entry: Entry) -> IntentNumber? {
-        guard case .acknowledged(let answer) = entry, overlay[answer.number] == nil else {
-            return nil
+        switch entry {
+        case .acknowledged(let answer): overlay[answer.number] == nil ? answer.number : nil
+        case .changed(let number, .restored): number
+        case .intent, .changed, .confirmed: nil
         }
-        return answer.number
     }
+
+    /// Takes an intent out of the overlay, to see what the log would be without it (F16).
+    mutating func leaveOut(_ number: IntentNumber) { _ = unsettled.remove(number) }
 
     // MARK: Applying an entry
 
@@ -154,9 +177,13 @@ package struct LogState: Sendable {
         case .changed(let number, .rejected):
             settleAndRollBack(number, .rejected(isDismissed: false), &effects)
             rejections[number] = sequence
-        case .changed(let number, .withdrawn), .changed(let number, .abandoned):
+        case .changed(let number, .withdrawn), .changed(let number, .abandoned),
+            .changed(let number, .undone), .changed(let number, .lapsed):
             settleAndRollBack(number, .withdrawn, &effects)
         case .changed(let number, .dismissed): dismiss(number, &effects)
+        case .changed(let number, .released): unsettled.release(number, at: sequence)
+        case .changed(let number, .restored):
+            restore(required(settledIntent, number), &effects)
         case .confirmed(let batch): confirmByBatch(batch, &effects)
         }
         return effects
@@ -208,9 +235,38 @@ package struct LogState: Sendable {
             recorded.number >= nextNumber, "intent \(recorded.number) is below \(nextNumber)")
         nextNumber = recorded.number.next
         if let old = recorded.retries { dismiss(old, &effects) }  // mutant: retry-dismisses
+        if let undone = recorded.terms.undoes {
+            undoneBy[undone] = recorded.number  // mutant: undo-link
+        }
+        let intent = UnsettledIntent(recorded)
+        if let old = recorded.terms.replaces {
+            replace(old, by: intent, &effects)
+        } else {
+            unsettled.set(intent)
+            if intent.isOptimistic { effects.fold.view = .apply(intent) }  // mutant: recorded-view
+        }
+    }
+
+    /// Withdraws an intent, and adds the intent that replaces it: one change of the view (F16).
+    private mutating func replace(
+        _ old: IntentNumber, by intent: UnsettledIntent, _ effects: inout Effects
+    ) {
+        settleAndRollBack(old, .withdrawn, &effects)
+        unsettled.set(intent)
+        guard intent.isOptimistic else { return }
+        switch effects.fold.view {
+        case .rollBack(let from):
+            effects.fold.view = .replace(from: from, by: intent)  // mutant: replaced-view
+        case .unchanged, .apply, .rebase, .replace: effects.fold.view = .apply(intent)
+        }
+    }
+
+    /// Brings a lapsed intent back at its number, because the intent that it undoes came back (F21).
+    private mutating func restore(_ recorded: RecordedIntent, _ effects: inout Effects) {
         let intent = UnsettledIntent(recorded)
         unsettled.set(intent)
-        if intent.isOptimistic { effects.fold.view = .apply(intent) }  // mutant: recorded-view
+        effects.reopened.append(recorded.number)
+        if intent.isOptimistic { effects.fold.view = .rollBack(from: recorded.number) }
     }
 
     /// Takes a rejection out of the list (F14).
@@ -331,3 +387,6 @@ package struct LogState: Sendable {
         return recorded
     }
 }
+
+/// The newest intent that undoes each intent (F21).
+package typealias UndoLinks = NumberMap<IntentNumber, IntentNumber>

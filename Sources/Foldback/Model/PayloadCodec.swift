@@ -6,6 +6,9 @@ package protocol PayloadCodec: Sendable {
     /// is not used.
     var format: EventFormat? { get }
 
+    /// Compares the codec's events; nil if bytes alone decide.
+    var comparison: EventComparison? { get }
+
     /// Whether the codec notes the members that it does not read (E11).
     var notesMembers: Bool { get }
     /// The members that the app does not read on purpose, as ``UnreadPart/members``.
@@ -26,6 +29,7 @@ package struct RawCodec: PayloadCodec {
     package init() {}
 
     package var format: EventFormat? { nil }
+    package var comparison: EventComparison? { nil }
     package var notesMembers: Bool { false }
     package var ignoredMembers: Set<ExactString> { [] }
     package var fresh: any PayloadCodec { self }

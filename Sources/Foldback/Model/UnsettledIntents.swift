@@ -8,16 +8,24 @@ struct UnsettledIntents: Sendable {
     private(set) var byNumber = Overlay()
     /// The number of accepted intents.
     private(set) var acceptedCount = 0
-    /// The numbers by once key, ascending. A key has more than one number only if the server
-    /// accepted a rejected intent after its key had been used again (F7).
-    private var onceKeys: TreeDictionary<ExactString, [IntentNumber]> = [:]
+    /// The numbers by once key. A key has more than one number only if the server accepted a
+    /// rejected intent after its key had been used again (F7).
+    private var onceKeys = IntentKeys()
+    /// The numbers by replacing key. A key has several if the earlier intents could not be replaced
+    /// (F16).
+    private var replacingKeys = IntentKeys()
+    /// The intents that were recorded as drafts: held, or released (F22).
+    private(set) var drafts = Drafts()
     /// Accepted intents by the position that will confirm them. Several can share a position.
     private var awaited = NumberMap<Position, TreeSet<IntentNumber>>()
 
     /// Returns the first intent with this once key (F14).
     func joined(by once: ExactString?) -> IntentNumber? {
-        once.flatMap { onceKeys[$0]?.first }  // mutant: once-key
+        once.flatMap { onceKeys[$0].first }  // mutant: once-key
     }
+
+    /// Returns the newest intent that was recorded with this replacing key (F16).
+    func newest(replaceableBy key: ExactString) -> IntentNumber? { replacingKeys[key].last }
 
     /// Returns the intents that a batch up to `through` confirms by their position (F3).
     func accepted(upTo through: Position) -> [IntentNumber] {
@@ -32,12 +40,15 @@ struct UnsettledIntents: Sendable {
     /// Adds the intent at its number, or replaces it there once it is accepted.
     mutating func set(_ intent: UnsettledIntent) {
         let recorded = intent.recorded
-        if byNumber[recorded.number] == nil, let once = recorded.once {
-            let numbers = (onceKeys[once] ?? []) + [recorded.number]
-            onceKeys[once] = numbers.sorted()
+        if byNumber[recorded.number] == nil {
+            onceKeys.add(recorded.number, recorded.once)
+            let terms = recorded.terms
+            replacingKeys.add(recorded.number, terms.replacingKey)
+            if terms.isHeld, intent.acceptance == nil { drafts[recorded.number] = .held }
         }
         byNumber[recorded.number] = intent
         guard let acceptance = intent.acceptance else { return }
+        drafts[recorded.number] = nil
         acceptedCount += 1
         if let position = acceptance.position {
             var waiting = awaited[position] ?? []
@@ -50,10 +61,9 @@ struct UnsettledIntents: Sendable {
     mutating func remove(_ number: IntentNumber) -> UnsettledIntent? {
         guard let intent = byNumber[number] else { return nil }
         byNumber[number] = nil
-        if let once = intent.recorded.once {
-            let others = (onceKeys[once] ?? []).filter { $0 != number }
-            onceKeys[once] = others.isEmpty ? nil : others
-        }
+        onceKeys.remove(number, intent.recorded.once)
+        replacingKeys.remove(number, intent.recorded.terms.replacingKey)
+        drafts[number] = nil
         if let acceptance = intent.acceptance { removeAcceptance(acceptance, of: number) }
         return intent
     }
@@ -66,14 +76,20 @@ struct UnsettledIntents: Sendable {
         awaited[position] = others.isEmpty ? nil : others
     }
 
+    /// Notes that a draft was released by an entry.
+    mutating func release(_ number: IntentNumber, at sequence: LogSequence) {
+        drafts[number] = .released(sequence)
+    }
+
     // MARK: The lean paths
 
     /// Adds a new intent without a once key at the end: ``set(_:)`` without a search.
     mutating func append(_ intent: UnsettledIntent) {
         let number = intent.recorded.number
         precondition(
-            intent.recorded.once == nil && intent.acceptance == nil, "\(number) is not plain")
+            !intent.recorded.hasKey && intent.acceptance == nil, "\(number) is not plain")
         byNumber.append(intent, at: number)
+        if intent.recorded.terms.isHeld { drafts[number] = .held }
     }
 
     /// Removes the first intent, which has no once key: ``remove(_:)`` without a search.
@@ -81,10 +97,51 @@ struct UnsettledIntents: Sendable {
         let number = recorded.number
         precondition(
             byNumber.first?.key == number, "intent \(number) is not the head of the overlay")
-        precondition(recorded.once == nil, "\(number) is not plain")
+        precondition(!recorded.hasKey, "\(number) is not plain")
         if let acceptance = byNumber.first?.value.acceptance {
             removeAcceptance(acceptance, of: number)
         }
         byNumber.removeFirst()
+        if !drafts.isEmpty { drafts[number] = nil }
+    }
+}
+
+/// The intents of the overlay that were recorded as drafts.
+package typealias Drafts = NumberMap<IntentNumber, Draft>
+
+extension Drafts {
+    /// The drafts that were released.
+    var onlyReleased: Drafts {
+        var released = Drafts()
+        for (number, draft) in self where draft != .held { released[number] = draft }
+        return released
+    }
+
+    /// The numbers of the drafts that are held, ascending.
+    package var held: [IntentNumber] { filter { $0.value == .held }.map(\.key) }
+}
+
+/// Whether a draft may be sent (F22).
+package enum Draft: Equatable, Sendable {
+    case held
+    /// The entry that released it: from there on, it is in the order of sending.
+    case released(LogSequence)
+}
+
+/// Intents of the overlay by a key, ascending.
+private struct IntentKeys: Sendable {
+    private var numbers: TreeDictionary<ExactString, [IntentNumber]> = [:]
+
+    subscript(key: ExactString) -> [IntentNumber] { numbers[key] ?? [] }
+
+    mutating func add(_ number: IntentNumber, _ key: ExactString?) {
+        guard let key else { return }
+        numbers[key] = (self[key] + [number]).sorted()
+    }
+
+    mutating func remove(_ number: IntentNumber, _ key: ExactString?) {
+        guard let key else { return }
+        let others = self[key].filter { $0 != number }
+        numbers[key] = others.isEmpty ? nil : others
     }
 }

@@ -1,5 +1,5 @@
 /// A ``Fold`` without the type of its projection, because a log can have several projections.
-package protocol AnyFold: Sendable {
+package protocol AnyFold: KeySharing {
     var identity: ProjectionIdentity { get }
     /// The name under which the projection shares conflicts: its own name, or that of the stored
     /// projection that it stands for (``RowsInMemory``).
@@ -26,6 +26,15 @@ package protocol AnyFold: Sendable {
     mutating func keepSavepoint(after number: IntentNumber)
     /// See ``Fold/fastForward(through:)``.
     mutating func fastForward(through number: IntentNumber)
+    /// Whether the projection is ``Undoable``.
+    var isUndoable: Bool { get }
+    /// See ``Fold/inverse(ofNewest:)``.
+    func inverse(ofNewest intent: RecordedIntent) -> Payload?
+    /// See ``Fold/inverse(ofFolded:over:leavingOut:)``.
+    func inverse(
+        ofFolded intent: UnsettledIntent, over overlay: Overlay,
+        leavingOut isConflicted: (IntentNumber) -> Bool
+    ) -> Payload?
     /// Returns both states to share with readers.
     ///
     /// - Precondition: the view is up to date.
@@ -50,7 +59,7 @@ package enum ComparedState: Sendable {
 }
 
 /// A ``FoldedState`` without the type of its projection.
-package protocol AnyFoldedState: Sendable {
+package protocol AnyFoldedState: KeySharing {
     var identity: ProjectionIdentity { get }
     /// Whether the projection has a state codec.
     var isEncodable: Bool { get }
@@ -115,6 +124,10 @@ extension Fold: AnyFold {
 extension Fold {
     package var faultCount: Int { faults.count }
 
+    package func keys(touchedBy payload: Payload, _ id: IntentID) -> Set<AnyHashable>? {
+        P.keys(touchedBy: payload, id)
+    }
+
     package func state<Q: Projection>(_ which: ComparedState, of type: Q.Type) -> Q {
         guard let state = (which == .view ? view : confirmed) as? Q else {
             preconditionFailure("the fold is of \(P.self), not of \(type)")
@@ -126,6 +139,10 @@ extension Fold {
 extension FoldedState: AnyFoldedState {
     package var identity: ProjectionIdentity { P.identity }
     package var isEncodable: Bool { P.stateCodec != nil }
+
+    package func keys(touchedBy payload: Payload, _ id: IntentID) -> Set<AnyHashable>? {
+        P.keys(touchedBy: payload, id)
+    }
 
     package func section() throws -> ProjectionSection {
         guard let codec = P.stateCodec else { throw UnreadableState(reason: "it has no codec") }

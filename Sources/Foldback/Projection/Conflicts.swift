@@ -3,10 +3,21 @@ package struct Conflict: Sendable {
     /// The place of the projection whose `apply` threw, in its group.
     package let refuser: Int
     package let error: any Error
+    /// Whether the reason is that the intent undoes a conflicted one (F21). `refuser` refuses that one.
+    package let isByUndone: Bool
 
-    package init(refuser: Int, error: any Error) {
+    package init(refuser: Int, error: any Error, isByUndone: Bool = false) {
         self.refuser = refuser
         self.error = error
+        self.isByUndone = isByUndone
+    }
+}
+
+/// The reason why the view leaves out an intent that undoes a conflicted one.
+package struct UndoneIntentIsConflicted: Error, CustomStringConvertible {
+    let number: IntentNumber
+    package var description: String {
+        "it undoes intent \(number), which does not apply to the current view"
     }
 }
 

@@ -144,6 +144,7 @@ package struct AppCodec<Event: Sendable>: PayloadCodec {
     }
 
     package var format: EventFormat? { ownFormat }
+    package var comparison: EventComparison? { codec.comparison }
     package var notesMembers: Bool { members != nil }
     package var ignoredMembers: Set<ExactString> {
         Set((members?.ignoredMembers ?? []).map { ExactString($0) })

@@ -31,6 +31,7 @@ package struct Fold<P: Projection>: Sendable {
     /// The name under which the projection shares conflicts.
     package let memberName: ExactString
     package let excerpt: StateExcerpt
+    private let inverter = P.inverter
 
     /// Creates the fold before the first entry.
     ///
@@ -104,6 +105,35 @@ package struct Fold<P: Projection>: Sendable {
     /// intents that are not in the overlay any more, so a rollback could not add them.
     package mutating func fastForward(through number: IntentNumber) {
         savepoints.remove(before: number)
+    }
+
+    // MARK: Undo
+
+    package var isUndoable: Bool { inverter != nil }
+
+    /// Returns the inverse of an intent that is not in the view yet (F21). The view is up to date.
+    package func inverse(ofNewest intent: RecordedIntent) -> Payload? {
+        inverter?(view, intent.payload, EventContext(.intent(intent.id)))
+    }
+
+    /// Returns the inverse of an intent that the view folds, on the view before it (F21).
+    ///
+    /// - Complexity: one `apply` for each intent between the newest savepoint before it and it.
+    package func inverse(
+        ofFolded intent: UnsettledIntent, over overlay: Overlay,
+        leavingOut isConflicted: (IntentNumber) -> Bool
+    ) -> Payload? {
+        guard let inverter else { return nil }
+        let number = intent.recorded.number
+        let savepoint = savepoints.last(before: number)
+        var state = GuardedState(savepoint?.view ?? confirmed)
+        for (earlier, folded) in overlay.from(savepoint?.number.next ?? 0) {
+            guard earlier < number else { break }
+            guard folded.isOptimistic, !isConflicted(earlier) else { continue }
+            let context = EventContext(.intent(folded.recorded.id))
+            _ = state.apply(Folded(payload: folded.payload, context: context))
+        }
+        return inverter(state.value, intent.payload, EventContext(.intent(intent.recorded.id)))
     }
 
     // MARK: Publishing

@@ -26,6 +26,11 @@ struct Savepoints<View: Sendable>: Sendable {
         numbers.last.map { ($0, views[views.count - 1]) }
     }
 
+    /// Returns the newest savepoint before `number`.
+    func last(before number: IntentNumber) -> (number: IntentNumber, view: View)? {
+        numbers.lastIndex { $0 < number }.map { (numbers[$0], views[$0]) }
+    }
+
     /// Adds the newest savepoint.
     ///
     /// - Parameter number: a number after the numbers of all others.

@@ -144,4 +144,13 @@ package final class RowEvaluation: Sendable {
         spans = rows.spans
         self.error = error
     }
+
+    /// Returns whether the intent reads or writes a row that the other one writes.
+    func depends(on other: RowEvaluation) -> Bool {
+        let keys = Set(other.writes.map(\.key))
+        return !keys.isEmpty
+            && (reads.contains { keys.contains($0.key) }
+                || writes.contains { keys.contains($0.key) }
+                || spans.contains { span in keys.contains(where: span.contains) })
+    }
 }

@@ -29,6 +29,7 @@ package struct RowFold: Sendable {
     private var format = EventFormat.none
     private var notesMembers = false
     private let apply: RowApply
+    private let inverter: RowInverter?
     /// The confirmed rows as the transaction being prepared leaves them.
     package private(set) var confirmed = ConfirmedRows()
     /// The reads and writes of the overlay's intents.
@@ -57,7 +58,7 @@ package struct RowFold: Sendable {
 
     /// Creates the fold before the first entry, with its own rows in memory.
     package init<P: StoredProjection>(_: P.Type) {
-        self.init(P.identity, StoredSchema(P.schema, number: 0)) { folded, rows in
+        self.init(P.identity, StoredSchema(P.schema, number: 0), P.inverter) { folded, rows in
             switch folded.payload.content {
             case .event(let event):
                 guard let event = event as? P.Event else {
@@ -71,8 +72,10 @@ package struct RowFold: Sendable {
     }
 
     private init(
-        _ identity: ProjectionIdentity, _ schema: StoredSchema, _ apply: @escaping RowApply
+        _ identity: ProjectionIdentity, _ schema: StoredSchema, _ inverter: RowInverter?,
+        _ apply: @escaping RowApply
     ) {
+        self.inverter = inverter
         self.identity = identity
         self.schema = schema
         self.apply = apply
@@ -196,6 +199,47 @@ package struct RowFold: Sendable {
         self.overlay = overlay
     }
 
+    // MARK: Undo, and keys in common
+
+    /// Whether the projection is ``UndoableRows``.
+    package var isUndoable: Bool { inverter != nil }
+
+    /// Returns the inverse of an intent on the rows before it, if it is in the view or is the next to
+    /// come (F21). The view is up to date.
+    package mutating func inverse(of payload: Payload, _ id: IntentID) -> Payload? {
+        guard failure == nil, let inverter else { return nil }
+        var rows = TouchedRows(schema, over: overlay.rows(before: id.number, over: confirmed))
+        let inverse = inverter(payload, EventContext(.intent(id)), &rows)
+        if let failure = rows.failure {
+            self.failure = failure
+            return nil
+        }
+        return inverse
+    }
+
+    /// Returns what an event reads and writes on the rows that readers see before a number; nil if a row
+    /// cannot be read.
+    ///
+    /// - Parameters:
+    ///   - folded: the rows as they are published.
+    ///   - storage: the log with the confirmed rows.
+    package func touches(
+        _ payload: Payload, _ id: IntentID, before number: IntentNumber, in folded: FoldedRows,
+        over storage: any LogStorage
+    ) -> RowEvaluation? {
+        let confirmed = folded.own.map { ConfirmedRows(inMemory: $0) } ?? ConfirmedRows(of: storage)
+        var rows = TouchedRows(
+            folded.schema,
+            over: RowsBelowIntent(number: number, chains: folded.chains, confirmed: confirmed))
+        let error = apply(
+            Folded(payload: payload, context: EventContext(.intent(id))), &rows)
+        return rows.failure == nil ? RowEvaluation(rows, error: error) : nil
+    }
+
+    /// Returns whether one of two intents writes a row that the other reads or writes; nil if one of
+    /// them was not applied.
+    package func share(_ a: IntentNumber, _ b: IntentNumber) -> Bool? { overlay.share(a, b) }
+
     // MARK: Changes
 
     /// Keeps the row that readers see, before the row's first change in this transaction.
@@ -263,10 +307,14 @@ package struct RowFold: Sendable {
 
     /// Returns the rows to share with readers.
     ///
-    /// - Parameter conflicts: the conflicts of the projection's group.
-    package func foldedRows(_ conflicts: Conflicts) -> FoldedRows {
+    /// - Parameters:
+    ///   - conflicts: the conflicts of the projection's group.
+    ///   - hasReads: whether readers also get what each intent reads and writes. The next change of
+    ///     the overlay then copies a part of that.
+    package func foldedRows(_ conflicts: Conflicts, hasReads: Bool) -> FoldedRows {
         FoldedRows(
             identity: identity, schema: schema, chains: overlay.chains,
+            overlay: hasReads ? overlay : nil,
             conflicted: conflicts, faults: faults,
             counts: FoldCounts(overlay: overlay.count, confirmed: confirmedCount),
             own: confirmed.isStored ? nil : confirmed.rows)
@@ -298,6 +346,8 @@ package struct FoldedRows: Sendable {
     package let identity: ProjectionIdentity
     package let schema: StoredSchema
     package let chains: SortedMap<KeyBytes, RowChain>
+    /// What each intent reads and writes; nil unless there are drafts, whose keys others wait for.
+    package let overlay: RowOverlay?
     package let conflicted: Conflicts
     package let faults: [Fault]
     package let counts: FoldCounts

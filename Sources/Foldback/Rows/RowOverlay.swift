@@ -153,6 +153,20 @@ package struct RowOverlay: Sendable {
         return RowEvaluation(rows, error: error)
     }
 
+    /// The rows that an intent with this number sees.
+    func rows(before number: IntentNumber, over confirmed: ConfirmedRows) -> RowsBelowIntent {
+        RowsBelowIntent(number: number, chains: chains, confirmed: confirmed)
+    }
+
+    /// Returns whether one of two intents writes a row that the other reads or writes; nil if one of
+    /// them was not applied.
+    package func share(_ a: IntentNumber, _ b: IntentNumber) -> Bool? {
+        guard let first = evaluations[a], let second = evaluations[b], first.error == nil,
+            second.error == nil
+        else { return nil }
+        return first.depends(on: second) || second.depends(on: first)
+    }
+
     /// The error that the intent's `apply` threw when it was taken; nil if it applies.
     package func error(of number: IntentNumber) -> (any Error)? { evaluations[number]?.error }
 
@@ -303,6 +317,9 @@ package struct ConfirmedRows: RowsBelow, Sendable {
 
     /// Creates an empty set of rows in memory.
     package init() { home = .memory(SortedMap()) }
+
+    /// Uses these rows in memory.
+    package init(inMemory rows: SortedMap<KeyBytes, [UInt8]>) { home = .memory(rows) }
 
     /// Uses the rows of a log, as its last commit has them.
     package init(of storage: any LogStorage) { home = .log(storage) }

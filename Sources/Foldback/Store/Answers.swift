@@ -80,13 +80,16 @@ extension Answer {
             Answer(intent: number, content: content, sequence: record.stamp.sequence)
         }
         switch record.entry {
-        case .intent, .changed(_, .dismissed): return []
+        case .intent(let intent):
+            return intent.terms.replaces.map { [answer($0, .withdrawn)] } ?? []
+        case .changed(_, .dismissed), .changed(_, .released), .changed(_, .restored): return []
         case .acknowledged(let acknowledged):
             let content: Content = acknowledged.settles ? .confirmed : .accepted
             return [answer(acknowledged.number, content)]
         case .changed(let number, .rejected(let rejection)):
             return [answer(number, .rejected(rejection))]
-        case .changed(let number, .withdrawn), .changed(let number, .abandoned):
+        case .changed(let number, .withdrawn), .changed(let number, .abandoned),
+            .changed(let number, .undone), .changed(let number, .lapsed):
             return [answer(number, .withdrawn)]
         case .confirmed(let batch): return batch.settled.map { answer($0, .confirmed) }
         }

@@ -92,9 +92,13 @@ struct BringingPlan {
         _ choice: WorkToBring, of work: SupersededWork, known: KnownWork, isFilling: Bool
     ) {
         let lacking = work.confirmed.filter { !known.isAtAuthority($0) }
-        let pending = work.unsettled.filter { !known.isAtAuthority($0) }  // mutant: carried-known
+        var pending = work.unsettled.filter { !known.isAtAuthority($0) }  // mutant: carried-known
         let listed = work.rejected.filter { !known.isAtAuthority($0) }
-        let again = choice == .pendingAndConfirmed ? lacking.filter(work.isWhole) : []
+        var again = choice == .pendingAndConfirmed ? lacking.filter(work.isWhole) : []
+        let kept = Set(
+            work.withoutVainUndoing(again + pending, unless: known.isAtAuthority).map(\.id))
+        again.removeAll { !kept.contains($0.id) }
+        pending.removeAll { !kept.contains($0.id) }
         var corrections =
             isFilling
             ? Self.corrections(

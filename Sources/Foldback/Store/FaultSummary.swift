@@ -95,7 +95,7 @@ extension Store {
     /// entries for another reason, which newer code of the app may add, unless the summary leaves out
     /// groups.
     ///
-    /// - Throws: the errors of ``record(_:force:confirmOnly:once:info:)`` that come from the log.
+    /// - Throws: the errors of ``record(_:force:confirmOnly:once:replacing:held:info:)`` that come from the log.
     /// - Complexity: one write.
     public nonisolated(nonsending) func markSeen(
         _ summary: FaultSummary

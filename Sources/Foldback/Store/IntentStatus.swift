@@ -21,6 +21,15 @@ public struct IntentStatus<Event: Sendable>: Sendable {
     public var isDismissed: Bool { known.isDismissed }
     /// The rejected intent that this intent retries; nil if none.
     public var retries: IntentNumber? { known.recorded.retries }
+    /// Whether it was recorded as a draft; it may be released since (F22).
+    public var isDraft: Bool { known.recorded.terms.isHeld }
+    /// The first of the intents that were recorded together with it; nil if it was recorded alone
+    /// (F20).
+    public var group: IntentNumber? { known.recorded.terms.group }
+    /// The intent that it has replaced; nil if none (F16).
+    public var replaces: IntentNumber? { known.recorded.terms.replaces }
+    /// The intent that it undoes; nil if none (F21).
+    public var undoes: IntentNumber? { known.recorded.terms.undoes }
     /// Whether the intent is folded only once it is confirmed (F13).
     public var isConfirmOnly: Bool { known.recorded.isConfirmOnly }
     /// The once key with which it was recorded; nil if none (F14).

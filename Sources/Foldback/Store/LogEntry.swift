@@ -19,15 +19,12 @@ public struct LogEntry<Event: Sendable>: Sendable {
 
     /// The kinds of entries.
     public enum Content: Sendable {
-        /// An intent was recorded. `once`: its once key. `retries`: the rejected intent that it
-        /// retries (F14).
-        case intent(
-            IntentNumber, LoggedEvent<Event>, isConfirmOnly: Bool, once: String?,
-            retries: IntentNumber?)
+        /// An intent was recorded.
+        case intent(LoggedIntent<Event>)
         /// The authority accepted an intent, at its own position and with its own event if it gave
         /// any (F3, F4).
         case acknowledged(IntentNumber, position: Position?, replacement: LoggedEvent<Event>?)
-        /// An intent was rejected or withdrawn, or a rejection was dismissed.
+        /// An intent was rejected, taken back, released or restored, or a rejection was dismissed.
         case changed(IntentNumber, IntentChange)
         /// A batch of the downlink. `through`: the highest position that confirmed state then
         /// covers (F5).
@@ -54,9 +51,7 @@ public struct LogEntry<Event: Sendable>: Sendable {
         info = record.info
         switch record.entry {
         case .intent(let intent):
-            content = .intent(
-                intent.number, LoggedEvent(intent.payload), isConfirmOnly: intent.isConfirmOnly,
-                once: intent.once?.string, retries: intent.retries)
+            content = .intent(LoggedIntent(intent))
         case .acknowledged(let answer):
             content = .acknowledged(
                 answer.number, position: answer.position,
@@ -74,12 +69,14 @@ public struct LogEntry<Event: Sendable>: Sendable {
 
 extension LogEntry {
     /// The numbers of this log's intents that the entry is about: the recorded intent first, then
-    /// the intent that it retries.
+    /// the intents that it retries, replaces and undoes.
     ///
     /// Empty for a batch, which has ``origins``.
     public var intentNumbers: [IntentNumber] {
         switch content {
-        case .intent(let number, _, _, _, let retries): [number] + (retries.map { [$0] } ?? [])
+        case .intent(let intent):
+            [intent.number]
+                + [intent.retries, intent.replaces, intent.undoes].compactMap { $0 }
         case .acknowledged(let number, _, _), .changed(let number, _): [number]
         case .confirmed: []
         }
@@ -94,7 +91,7 @@ extension LogEntry {
     /// The events in the entry: of an intent, of a batch, or the server's replacement.
     public var events: [LoggedEvent<Event>] {
         switch content {
-        case .intent(_, let event, _, _, _): [event]
+        case .intent(let intent): [intent.event]
         case .acknowledged(_, _, let replacement): replacement.map { [$0] } ?? []
         case .confirmed(let events, _): events.map(\.event)
         case .changed: []
@@ -111,13 +108,14 @@ extension Record {
         let stamp = Stamp(sequence: entry.sequence, time: entry.time)
         let content: Entry =
             switch entry.content {
-            case .intent(let number, let event, let isConfirmOnly, let once, let retries):
+            case .intent(let intent):
                 .intent(
                     RecordedIntent(
-                        id: IntentID(replica: entry.replica, number: number),
-                        payload: event.payload, isConfirmOnly: isConfirmOnly,
-                        once: once.map { ExactString($0) }, retries: retries, info: entry.info,
-                        sequence: entry.sequence, time: entry.time))
+                        id: IntentID(replica: entry.replica, number: intent.number),
+                        payload: intent.event.payload, isConfirmOnly: intent.isConfirmOnly,
+                        once: intent.once.map { ExactString($0) }, retries: intent.retries,
+                        info: entry.info, sequence: entry.sequence, time: entry.time,
+                        terms: intent.terms))
             case .acknowledged(let number, let position, let replacement):
                 .acknowledged(
                     Acknowledged(
@@ -135,6 +133,76 @@ extension Record {
                         through: through, settled: []))
             }
         self.init(stamp: stamp, replica: entry.replica, info: entry.info, entry: content)
+    }
+}
+
+/// An intent as its entry has it.
+public struct LoggedIntent<Event: Sendable>: Sendable {
+    /// The intent's number in its log.
+    public var number: IntentNumber
+    /// The event as it was recorded.
+    public var event: LoggedEvent<Event>
+    /// Whether the intent is folded only once it is confirmed (F13).
+    public var isConfirmOnly = false
+    /// The once key with which it was recorded; nil if none (F14).
+    public var once: String?
+    /// The rejected intent that it retries; nil if none (F14).
+    public var retries: IntentNumber?
+    /// Whether it was recorded as a draft (F22).
+    public var isHeld = false
+    /// The key with which a later intent can replace it; nil if none (F16).
+    public var replacingKey: String?
+    /// The intent that it has replaced; nil if none (F16).
+    public var replaces: IntentNumber?
+    /// The first of the intents that were recorded together; nil if it was recorded alone (F20).
+    public var group: IntentNumber?
+    /// The intent that it undoes; nil if none (F21).
+    public var undoes: IntentNumber?
+    /// The event that reverses it; nil if none is known (F21).
+    public var inverse: RecordedEvent?
+
+    /// Creates an intent that does not come from a log, for a `RecordedHistory`.
+    public init(
+        _ number: IntentNumber, _ event: LoggedEvent<Event>, isConfirmOnly: Bool = false,
+        once: String? = nil, retries: IntentNumber? = nil
+    ) {
+        self.number = number
+        self.event = event
+        self.isConfirmOnly = isConfirmOnly
+        self.once = once
+        self.retries = retries
+    }
+
+    init(_ intent: RecordedIntent) {
+        self.init(
+            intent.number, LoggedEvent(intent.payload), isConfirmOnly: intent.isConfirmOnly,
+            once: intent.once?.string, retries: intent.retries)
+        let terms = intent.terms
+        isHeld = terms.isHeld
+        replacingKey = terms.replacingKey?.string
+        replaces = terms.replaces
+        group = terms.group
+        undoes = terms.undoes
+        inverse = terms.inverse
+    }
+
+    /// The same intent with another event.
+    package func with<Other>(_ event: LoggedEvent<Other>) -> LoggedIntent<Other> {
+        var intent = LoggedIntent<Other>(
+            number, event, isConfirmOnly: isConfirmOnly, once: once, retries: retries)
+        intent.isHeld = isHeld
+        intent.replacingKey = replacingKey
+        intent.replaces = replaces
+        intent.group = group
+        intent.undoes = undoes
+        intent.inverse = inverse
+        return intent
+    }
+
+    fileprivate var terms: IntentTerms {
+        IntentTerms(
+            isHeld: isHeld, replacingKey: replacingKey.map { ExactString($0) }, replaces: replaces,
+            group: group, undoes: undoes, inverse: inverse)
     }
 }
 

@@ -70,6 +70,15 @@ public struct OverlayIntent<Event: Sendable>: Sendable {
     public var once: String? { intent.recorded.once?.string }
     /// The rejected intent that this intent retries; nil if none.
     public var retries: IntentNumber? { intent.recorded.retries }
+    /// Whether the intent was recorded as a draft; it may be released since (F22).
+    public var isDraft: Bool { intent.recorded.terms.isHeld }
+    /// The key with which a later intent can replace it; nil if none (F16).
+    public var replacingKey: String? { intent.recorded.terms.replacingKey?.string }
+    /// The first of the intents that were recorded together with it; nil if it was recorded alone
+    /// (F20).
+    public var group: IntentNumber? { intent.recorded.terms.group }
+    /// The intent that it undoes; nil if none (F21).
+    public var undoes: IntentNumber? { intent.recorded.terms.undoes }
     /// The event as it was recorded, to be sent to the server, always under the same id (A1).
     ///
     /// Nil if this code cannot read it (L5).

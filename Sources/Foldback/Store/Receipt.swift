@@ -58,4 +58,16 @@ extension Receipt {
         case let other: preconditionFailure("\(other) is not an outcome of recording")
         }
     }
+
+    /// Creates the receipts for the outcome of recording several intents.
+    static func all(recorded result: RequestResult, in core: StoreCore) -> [Receipt] {
+        switch result {
+        case .recordedAll(let ids, let first):
+            ids.enumerated().map { place, id in
+                Receipt(
+                    id: id, sequence: first.advanced(by: place), isJoined: false, core: core)
+            }
+        case let one: [Receipt(recorded: one, in: core)]
+        }
+    }
 }

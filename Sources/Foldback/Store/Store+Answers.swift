@@ -18,7 +18,7 @@ extension Store {
     ///     event as it was sent (F3, F4).
     /// - Returns: the entry's sequence, or the state that the intent already had.
     /// - Throws: `.log(.unknownIntent)` or `.invalidBatch`, and nothing changed; else as
-    ///   ``record(_:force:confirmOnly:once:info:)``.
+    ///   ``record(_:force:confirmOnly:once:replacing:held:info:)``.
     /// - Complexity: one write. A refold of the overlay after the intent if `replacement` is another
     ///   event, or if the intent was rejected or withdrawn. In an acknowledgement log, also a refold
     ///   of the whole overlay unless the intent is its first.
@@ -89,7 +89,7 @@ extension Store {
     ///   - lineage: the lineage of the authority that answered; nil if it has none.
     /// - Returns: the entry's sequence, or the intent's state if it is not pending.
     /// - Throws: `.log(.unknownIntent)`, `.tooLarge` or `.superseded`, and nothing changed; else as
-    ///   ``record(_:force:confirmOnly:once:info:)``.
+    ///   ``record(_:force:confirmOnly:once:replacing:held:info:)``.
     /// - Complexity: one write; a refold of the overlay after the intent, so none for the newest
     ///   intent.
     @discardableResult
@@ -123,7 +123,7 @@ extension Store {
     ///     keeps the first lineage that it is given, and refuses all others.
     /// - Returns: the entry's sequence with the new `through`, or that the batch had nothing new.
     /// - Throws: `.invalidBatch`, `.tooLarge`, `.notEncodable` or `.superseded`, and nothing changed;
-    ///   else as ``record(_:force:confirmOnly:once:info:)``. `.invalidBatch` in an acknowledgement
+    ///   else as ``record(_:force:confirmOnly:once:replacing:held:info:)``. `.invalidBatch` in an acknowledgement
     ///   log (F2).
     /// - Complexity: one write and one `apply` for each event. Also a refold of the overlay, unless
     ///   the batch confirms the overlay's first intents as they were recorded. An event whose bytes
@@ -194,7 +194,7 @@ extension Store {
     /// Notes the lineage of an authority that answered without an answer to record.
     ///
     /// - Throws: `.superseded` if the log knows another lineage, and nothing changed; else as
-    ///   ``record(_:force:confirmOnly:once:info:)``.
+    ///   ``record(_:force:confirmOnly:once:replacing:held:info:)``.
     package nonisolated(nonsending) func noteLineage(
         _ lineage: Lineage
     ) async throws(CommandError) {

@@ -16,6 +16,11 @@ extension Store {
     ///     before (F13).
     ///   - once: a once key, like one for a double tap; at most 1,024 bytes. While an intent with
     ///     this key is in the overlay, nothing is recorded, and that intent is returned (F14).
+    ///   - key: a replacing key, like one for a slider or a text field; at most 1,024 bytes. The pending
+    ///     intent that was recorded with this key last is withdrawn, in the same entry, if its sending
+    ///     never began and no later intent touches what it touches
+    ///     (``Projection/keys(touchedBy:_:)``). Else this intent comes after it (F16).
+    ///   - held: whether the intent is a draft: in the view, and not sent before ``release(_:)`` (F22).
     ///   - info: notes for replay, like the screen or the feature that began it. At most 256 bytes,
     ///     with one or two bytes for the length of each key and value. Projections do not get it
     ///     (F12).
@@ -28,9 +33,10 @@ extension Store {
     @discardableResult
     public nonisolated(nonsending) func record(
         _ event: P.Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
-        info: [String: String] = [:]
+        replacing key: String? = nil, held: Bool = false, info: [String: String] = [:]
     ) async throws(CommandError) -> Receipt {
-        let proposal = try proposal(event, confirmOnly: confirmOnly, once: once, info: info)
+        let proposal = try proposal(
+            event, confirmOnly: confirmOnly, once: once, replacing: key, held: held, info: info)
         return Receipt(
             recorded: try await core.runner.outcome(
                 of: .command(.record(proposal), isForced: force),
@@ -44,7 +50,7 @@ extension Store {
     /// queue is full (L3). Once this returns, the intent is carried out, also if the task is
     /// canceled. So one task can queue many keystrokes in order, and another task can await them.
     ///
-    /// Parameters, and the rest, are as in ``record(_:force:confirmOnly:once:info:)``. Prefer that
+    /// Parameters, and the rest, are as in ``record(_:force:confirmOnly:once:replacing:held:info:)``. Prefer that
     /// method if the caller needs the result.
     ///
     /// - Returns: the queued intent, whose ``QueuedIntent/receipt()`` waits for the commit.
@@ -52,24 +58,105 @@ extension Store {
     ///   `.usedAfterFork`; and nothing was queued. ``QueuedIntent/receipt()`` throws the other errors.
     public nonisolated(nonsending) func enqueue(
         _ event: P.Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
-        info: [String: String] = [:]
+        replacing key: String? = nil, held: Bool = false, info: [String: String] = [:]
     ) async throws(CommandError) -> QueuedIntent {
-        let proposal = try proposal(event, confirmOnly: confirmOnly, once: once, info: info)
+        let proposal = try proposal(
+            event, confirmOnly: confirmOnly, once: once, replacing: key, held: held, info: info)
         return QueuedIntent(
             request: try await submit(
                 .record(proposal), isForced: force, bytes: proposal.payload.bytes.count),
             core: core)
     }
 
+    /// Records several events as one action: all of them, or none (F20).
+    ///
+    /// They are in one commit, and the view changes once. The server decides on each of them. They
+    /// carry the number of the first (``OverlayIntent/group``), so that ``undo(_:)``,
+    /// ``retry(all:)`` and ``withdraw(all:)`` treat them as one action.
+    ///
+    /// ```swift
+    /// try await store.record(contentsOf: selected.map { .done(task: $0) })
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - events: at most 1,024, of at most 4 MiB as bytes together. Nothing is recorded for none.
+    ///   - once: a once key for the action, like one for a double tap (F14).
+    ///   - force, confirmOnly, held, info: of each event, as in
+    ///     ``record(_:force:confirmOnly:once:replacing:held:info:)``.
+    /// - Returns: their receipts, in order.
+    /// - Throws: `.inapplicable` for the first event that does not apply; `.onceKeyInUse`; `.tooMany`,
+    ///   `.tooLarge`; else as ``record(_:force:confirmOnly:once:replacing:held:info:)``. Nothing was
+    ///   recorded. `.log(.outcomeUnknown)` if all may have been recorded.
+    /// - Complexity: one write, and one `apply` for each event and projection.
+    @discardableResult
+    public nonisolated(nonsending) func record(
+        contentsOf events: [P.Event], force: Bool = false, confirmOnly: Bool = false,
+        once: String? = nil, held: Bool = false, info: [String: String] = [:]
+    ) async throws(CommandError) -> [Receipt] {
+        guard !events.isEmpty else { return [] }
+        guard events.count <= Limits.commitCountMax else {
+            throw .tooMany(
+                what: "events of one action", count: events.count, countMax: Limits.commitCountMax)
+        }
+        var proposals: [Proposal] = []
+        for event in events {
+            proposals.append(
+                try proposal(
+                    event, confirmOnly: confirmOnly, once: proposals.isEmpty ? once : nil,
+                    replacing: nil, held: held, info: info))
+        }
+        let bytes = proposals.reduce(0) { $0 + $1.payload.bytes.count }
+        try Limit.together.require(bytes)
+        let result = try await core.runner.outcome(
+            of: .command(.recordAll(proposals), isForced: force), bytes: bytes)
+        return Receipt.all(recorded: result, in: core)
+    }
+
     private func proposal(
-        _ event: P.Event, confirmOnly: Bool, once: String?, info: [String: String]
+        _ event: P.Event, confirmOnly: Bool, once: String?, replacing key: String?, held: Bool,
+        info: [String: String]
     ) throws(CommandError) -> Proposal {
         let payload = try encoded(event)
         if let once { try Limit.once.require(once.utf8.count) }
+        if let key { try Limit.replacingKey.require(key.utf8.count) }
         if !info.isEmpty { try Limit.info.require(Record.encoded(info: info).count) }
         return Proposal(
             payload: payload, isConfirmOnly: confirmOnly, once: once.map { ExactString($0) },
-            info: info)
+            info: info,
+            terms: IntentTerms(isHeld: held, replacingKey: key.map { ExactString($0) }))
+    }
+
+    /// Lets a draft be sent (F22).
+    ///
+    /// The record is durable on return (L2). The view does not change. Under a policy that keeps
+    /// order, the intent is sent as if it had been recorded now.
+    ///
+    /// - Returns: the entry's sequence.
+    /// - Throws: `.log(.unknownIntent)`, or `.notHeld` also if it was released before, and nothing
+    ///   changed; else as ``record(_:force:confirmOnly:once:replacing:held:info:)``.
+    /// - Complexity: one write.
+    @discardableResult
+    public nonisolated(nonsending) func release(
+        _ number: IntentNumber
+    ) async throws(CommandError) -> LogSequence {
+        try await appended(.change(number, .release))
+    }
+
+    /// Withdraws all intents that were recorded together with this one, or none (F20).
+    ///
+    /// Those that are withdrawn already stay so. The record is durable on return, and the view changes
+    /// once (L2, F15).
+    ///
+    /// - Returns: the first entry's sequence.
+    /// - Throws: `.mayHaveLeft` with the first whose sending has begun; `.notPending` with the first
+    ///   that has an answer, or if nothing is left to withdraw; `.log(.unknownIntent)`; and nothing
+    ///   changed. Else as ``record(_:force:confirmOnly:once:replacing:held:info:)``.
+    /// - Complexity: one write; a refold of the overlay after the first.
+    @discardableResult
+    public nonisolated(nonsending) func withdraw(
+        all number: IntentNumber
+    ) async throws(CommandError) -> LogSequence {
+        try await appended(.change(number, .withdrawAll))
     }
 
     /// Withdraws a pending intent that cannot have left the device. An intent whose sending has
@@ -80,7 +167,7 @@ extension Store {
     ///
     /// - Returns: the entry's sequence.
     /// - Throws: `.log(.unknownIntent)`, `.notPending`, or `.mayHaveLeft` if its sending has begun, and
-    ///   nothing changed; else as ``record(_:force:confirmOnly:once:info:)``.
+    ///   nothing changed; else as ``record(_:force:confirmOnly:once:replacing:held:info:)``.
     /// - Complexity: one write; a refold of the overlay after the intent.
     @discardableResult
     public nonisolated(nonsending) func withdraw(
@@ -104,7 +191,7 @@ extension Store {
     ///
     /// - Returns: the entry's sequence.
     /// - Throws: `.log(.unknownIntent)` or `.notPending`, and nothing changed; else as
-    ///   ``record(_:force:confirmOnly:once:info:)``.
+    ///   ``record(_:force:confirmOnly:once:replacing:held:info:)``.
     /// - Complexity: one write; a refold of the overlay after the intent.
     @discardableResult
     public nonisolated(nonsending) func abandon(
@@ -119,7 +206,7 @@ extension Store {
     ///
     /// - Returns: the entry's sequence.
     /// - Throws: `.log(.unknownIntent)`, or `.notRejected` also if it was dismissed before, and nothing
-    ///   changed; else as ``record(_:force:confirmOnly:once:info:)``.
+    ///   changed; else as ``record(_:force:confirmOnly:once:replacing:held:info:)``.
     /// - Complexity: one write.
     @discardableResult
     public nonisolated(nonsending) func dismiss(
@@ -142,7 +229,7 @@ extension Store {
     ///   - force: whether to record the new intent even if a projection throws (F9).
     /// - Returns: a receipt of the new intent, or of the intent with the once key.
     /// - Throws: `.log(.unknownIntent)`, `.notRejected` or `.inapplicable`, and nothing changed; else as
-    ///   ``record(_:force:confirmOnly:once:info:)``.
+    ///   ``record(_:force:confirmOnly:once:replacing:held:info:)``.
     /// - Complexity: one write, and one `apply` for each projection.
     @discardableResult
     public nonisolated(nonsending) func retry(
@@ -155,6 +242,25 @@ extension Store {
                 command, isForced: force, bytes: payload?.bytes.count ?? 0),
             core: core
         ).receipt()
+    }
+
+    /// Records the events of all listed rejections of one action again, as one action, and dismisses
+    /// the rejections (F14, F20).
+    ///
+    /// - Parameters:
+    ///   - number: any intent of the action.
+    ///   - force: whether to record even if a projection throws (F9).
+    /// - Returns: the receipts of the new intents, in the order of the old ones.
+    /// - Throws: `.notRejected` if none of them has a listed rejection; `.onceKeyInUse`;
+    ///   `.log(.unknownIntent)`; else as
+    ///   ``record(contentsOf:force:confirmOnly:once:held:info:)``. Nothing changed.
+    @discardableResult
+    public nonisolated(nonsending) func retry(
+        all number: IntentNumber, force: Bool = false
+    ) async throws(CommandError) -> [Receipt] {
+        let request = try await submit(
+            .change(number, .retryAll), isForced: force, bytes: 0)
+        return Receipt.all(recorded: try await request.outcome(), in: core)
     }
 
     // MARK: Parts of all commands
@@ -204,7 +310,7 @@ extension Store {
     }
 }
 
-/// An intent that is queued for the log; see ``Store/enqueue(_:force:confirmOnly:once:info:)``.
+/// An intent that is queued for the log; see ``Store/enqueue(_:force:confirmOnly:once:replacing:held:info:)``.
 ///
 /// ```swift
 /// let queued = try await store.enqueue(.typed("a"))  // in order
@@ -221,7 +327,7 @@ public struct QueuedIntent: Sendable {
     /// Canceling the task does not withdraw the intent. The call still returns the true outcome
     /// (L3). It may be called several times, from any task.
     ///
-    /// - Throws: as ``Store/record(_:force:confirmOnly:once:info:)``.
+    /// - Throws: as ``Store/record(_:force:confirmOnly:once:replacing:held:info:)``.
     public nonisolated(nonsending) func receipt() async throws(CommandError) -> Receipt {
         Receipt(recorded: try await request.outcome(), in: core)
     }

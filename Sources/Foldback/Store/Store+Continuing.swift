@@ -26,7 +26,7 @@ extension Store {
     ///   - isFilling: whether this log is still beside the superseded log. No outbox runs on it
     ///     then, and only these calls record in it.
     /// - Returns: the counts, without a kept log.
-    /// - Throws: as ``record(_:force:confirmOnly:once:info:)``. Call it again to continue.
+    /// - Throws: as ``record(_:force:confirmOnly:once:replacing:held:info:)``. Call it again to continue.
     /// - Complexity: reads this log once. One write for each intent, many in one commit.
     package func bring(
         _ choice: WorkToBring, of work: SupersededWork, from old: Store<P>, isFilling: Bool

@@ -103,7 +103,7 @@ extension Store {
         conflicts: ConflictPolicy = .shared, confirmedBy kind: LogKind, replica: ReplicaID? = nil,
         sources: LogSources = .system
     ) -> Store<P> {
-        let projections = ProjectionSet(P.self, also)
+        let projections = ProjectionSet.ofStore(P.self, also)
         return Store(
             core: StoreCore.inMemory(
                 codec: AppCodec(codec: P.codec), projections: projections,
@@ -120,7 +120,7 @@ extension Store {
         progress: (@Sendable (CatchUpProgress) -> Void)?
     ) async throws(LogError) -> Store<P> {
         let path = try directory.logPath()
-        let projections = ProjectionSet(P.self, also)
+        let projections = ProjectionSet.ofStore(P.self, also)
         let options = durability.options(readsRows: !projections.rows.isEmpty)
         let core = try await StoreCore.open(
             codec: AppCodec(codec: P.codec), projections: projections,

@@ -59,7 +59,9 @@ extension Store {
     package func pendingIntent(
         _ number: IntentNumber
     ) -> (recorded: RecordedIntent, event: P.Event)? {
-        guard let intent = core.published.overlay[number], intent.state == .pending,
+        let published = core.published
+        guard let intent = published.overlay[number], intent.state == .pending,
+            published.drafts[number] != .held,
             let event = intent.recorded.payload.event(as: P.Event.self)
         else { return nil }
         return (intent.recorded, event)
@@ -83,18 +85,48 @@ package struct PendingIntent: Hashable, Sendable {
     package let isReadable: Bool
     /// The bytes of the event as it was recorded.
     package let bytes: Int
+    /// Whether it is a draft that is held (F22).
+    package let isHeld: Bool
+    /// The entry that gives it its place in the order of sending: its own, or its release.
+    package let place: LogSequence
+    /// Whether it is a draft that was released (F22).
+    package let isReleased: Bool
+    /// The pending intents that must have an answer before it is sent, because they are drafts, or
+    /// wait for drafts, and it touches their keys (F22).
+    package let after: [IntentNumber]
+    /// The pending intent that it undoes, which must have an answer before (F21).
+    package let undoes: IntentNumber?
 
-    package init(_ number: IntentNumber, attempt: Attempt?, isReadable: Bool, bytes: Int = 1) {
+    /// - Parameters:
+    ///   - released: the entry that released it; nil unless it is a released draft.
+    ///   - place: nil for the place of the number.
+    package init(
+        _ number: IntentNumber, attempt: Attempt?, isReadable: Bool, bytes: Int = 1,
+        isHeld: Bool = false, released: LogSequence? = nil, place: LogSequence? = nil,
+        after: [IntentNumber] = [],
+        undoes: IntentNumber? = nil
+    ) {
         self.number = number
         self.attempt = attempt
         self.isReadable = isReadable
         self.bytes = bytes
+        self.isHeld = isHeld
+        self.place = released ?? place ?? LogSequence(number.value)
+        isReleased = released != nil
+        self.after = after
+        self.undoes = undoes
     }
 
-    init(_ recorded: RecordedIntent, attempt: Attempt?) {
+    init(
+        _ recorded: RecordedIntent, attempt: Attempt?, draft: Draft?, after: [IntentNumber],
+        undoes: IntentNumber?
+    ) {
+        let released: LogSequence? =
+            if case .released(let sequence) = draft { sequence } else { nil }
         self.init(
             recorded.number, attempt: attempt, isReadable: !recorded.payload.isUnreadable,
-            bytes: recorded.payload.bytes.count)
+            bytes: recorded.payload.bytes.count, isHeld: draft == .held, released: released,
+            place: recorded.sequence, after: after, undoes: undoes)
     }
 }
 
@@ -104,7 +136,12 @@ package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private let publication: Publication
     /// The overlay of the last element. An older state would keep its views in memory.
     private var seen = Overlay()
+    private var seenDrafts = Drafts()
     private var sequence: LogSequence?
+    /// The pending intents that cannot be sent yet, and that others with their keys wait for: drafts
+    /// that are held, what waits for a draft, and what undoes a pending intent. Each with what it waits
+    /// for; a draft waits for nothing but its release.
+    private var blocked = NumberMap<IntentNumber, [IntentNumber]>()
 
     fileprivate init(_ publication: Publication) { self.publication = publication }
 
@@ -126,15 +163,60 @@ package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
         var changes = PendingChanges()
         published.overlay.forEachChange(since: seen, areSame: { $0.state == $1.state }) {
             number, old, new in
-            if new?.state == .pending, let recorded = new?.recorded {
-                changes.recorded.append(
-                    PendingIntent(recorded, attempt: published.attempts[number]))
+            if new?.state == .pending, let new {
+                changes.recorded.append(pending(new, in: published))
             } else if old?.state == .pending {
                 changes.answered.append(number)
+                blocked[number] = nil
             }
         }
-        (seen, sequence) = (published.overlay, published.sequence)
+        if !changes.answered.isEmpty { unblock(in: published) }
+        addReleased(to: &changes, in: published)
+        (seen, seenDrafts, sequence) = (published.overlay, published.drafts, published.sequence)
         return changes
+    }
+
+    /// Forgets the intents that wait for nothing any more.
+    private mutating func unblock(in published: PublishedState) {
+        for (number, waits) in blocked where published.drafts[number] != .held {
+            if !waits.contains(where: published.isPending) { blocked[number] = nil }
+        }
+    }
+
+    /// Adds the drafts that were released since the last element.
+    private mutating func addReleased(
+        to changes: inout PendingChanges, in published: PublishedState
+    ) {
+        guard !seenDrafts.isEmpty else { return }
+        published.drafts.forEachChange(since: seenDrafts, areSame: ==) { number, old, new in
+            guard old == .held, new != nil, let intent = published.overlay[number] else { return }
+            blocked[number] = nil
+            changes.recorded.append(pending(intent, in: published))
+        }
+        changes.recorded.sort { $0.number < $1.number }
+    }
+
+    /// Returns an intent with what it waits for.
+    private mutating func pending(
+        _ intent: UnsettledIntent, in published: PublishedState
+    ) -> PendingIntent {
+        let recorded = intent.recorded
+        let draft = published.drafts[recorded.number]
+        var after: [IntentNumber] = []
+        for (number, _) in blocked {
+            guard number < recorded.number else { break }
+            guard let other = published.overlay[number], published.share(other, intent) else {
+                continue
+            }
+            after.append(number)
+        }
+        let waitsFor = recorded.terms.undoes.flatMap { published.isPending($0) ? $0 : nil }
+        if draft == .held || !after.isEmpty || waitsFor != nil {
+            blocked[recorded.number] = after + (waitsFor.map { [$0] } ?? [])
+        }
+        return PendingIntent(
+            recorded, attempt: published.attempts[recorded.number], draft: draft, after: after,
+            undoes: waitsFor)
     }
 }
 

@@ -38,7 +38,7 @@ extension Store {
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         conflicts: ConflictPolicy = .shared, on storage: any LogStorage, sources: LogSources
     ) throws(LogError) -> Store<P> {
-        let projections = ProjectionSet(P.self, also)
+        let projections = ProjectionSet.ofStore(P.self, also)
         let core = try StoreCore(
             on: storage, codec: AppCodec(codec: P.codec), projections: projections,
             clock: sources.now, policy: .manual, hasThread: false,

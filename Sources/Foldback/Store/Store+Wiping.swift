@@ -129,22 +129,19 @@ package enum Wiping {
     private static func requireNothingPending(
         in held: HeldDirectory, discardingPending: Bool
     ) throws(LogError) {
-        let count: Int
+        let state: LogState?
         do throws(LogError) {
-            count = try pendingCount(in: held)
+            state = try Self.state(of: held)
         } catch .damaged where discardingPending {
-            count = 0
+            return
         } catch .newerFormat where discardingPending {
-            count = 0
+            return
         }
+        guard let state else { return }
+        let count = state.overlay.count - state.acceptedCount
         guard count == 0 || discardingPending else {  // mutant: wipe-pending
-            throw .pendingIntents(path: held.path, count: count)
+            throw .pendingIntents(path: held.path, count: count, held: state.drafts.held.count)
         }
-    }
-
-    private static func pendingCount(in held: HeldDirectory) throws(LogError) -> Int {
-        guard let state = try state(of: held) else { return 0 }
-        return state.overlay.count - state.acceptedCount
     }
 
     /// Returns the state of a log that this process holds; nil if the log has no commit.

@@ -19,6 +19,9 @@ public struct StoreStatus: Hashable, Sendable {
     public let superseded: Position?
     /// The number of pending intents.
     public let pendingCount: Int
+    /// The number of pending intents that are held: drafts that are not sent before they are released
+    /// (F22).
+    public let heldCount: Int
     /// The number of accepted intents: acknowledged, but still in the overlay.
     public let acceptedCount: Int
     /// The number of rejections that are neither dismissed nor retried.
@@ -53,6 +56,7 @@ public struct StoreStatus: Hashable, Sendable {
         lineage = published.lineage
         superseded = published.superseded
         pendingCount = published.pendingCount
+        heldCount = published.drafts.held.count
         acceptedCount = published.acceptedCount
         rejectedCount = published.rejections.count
         partlyReadCount = published.partlyRead.count

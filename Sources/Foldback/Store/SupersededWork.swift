@@ -39,6 +39,10 @@ package struct SupersededWork: Sendable {
     private var rejections: [(number: IntentNumber, sequence: LogSequence)] = []
     /// Whether any confirmed event names an intent.
     private var hasOrigins = false
+    /// The intents that undo another one, with that one.
+    private var undoing: [IntentID: CarriedName] = [:]
+    /// The drafts that are held (F22).
+    private var held: Set<IntentNumber> = []
 
     /// Reads the log of an open store.
     ///
@@ -65,6 +69,7 @@ package struct SupersededWork: Sendable {
             sequence = published.sequence
         }
         overlay = published.overlay.values.map(\.recorded)
+        held = Set(published.drafts.held)
         rejections = published.rejections.keys.compactMap { number in
             published.rejections[number].map { (number, $0) }
         }
@@ -81,12 +86,17 @@ package struct SupersededWork: Sendable {
             if !ids.isEmpty { earlier[recorded.number] = ids }
             for id in ids { continuing[id] = recorded.number }
             if let old = recorded.retries { dismissedNumbers.insert(old) }
+            // What was withdrawn and is redone was never sent: the new intent stands alone.
+            if let undone = undone(by: recorded), !withdrawnNumbers.contains(undone.id.number) {
+                undoing[recorded.id] = undone
+            }
+            if let old = recorded.terms.replaces { withdrawnNumbers.insert(old) }
         case .acknowledged(let answer):
             if answer.settles { confirmedNumbers.insert(answer.number) }
         case .changed(let number, .dismissed): dismissedNumbers.insert(number)
-        case .changed(let number, .withdrawn), .changed(let number, .abandoned):
+        case .changed(let number, let change) where change.isWithdrawal:
             withdrawnNumbers.insert(number)
-        case .changed(_, .rejected): break
+        case .changed: break
         case .confirmed(let batch):
             confirmedNumbers.formUnion(batch.settled)
             for (place, event) in batch.events.enumerated() {
@@ -193,6 +203,30 @@ package struct SupersededWork: Sendable {
         CarriedName(id, earlier: earlier[id.number] ?? [])
     }
 
+    /// Returns the intent that an intent of this log undoes; nil if none.
+    private func undone(by intent: RecordedIntent) -> CarriedName? {
+        intent.terms.undoes.flatMap { id(of: $0) }.map { name(of: $0) }
+    }
+
+    /// Returns the intents without those that undo an intent that the new log does not get and the
+    /// authority does not have: nothing is left for them to undo (F21, N6).
+    ///
+    /// - Parameters:
+    ///   - names: in the order in which they are recorded.
+    ///   - isThere: whether the authority has an intent.
+    func withoutVainUndoing(
+        _ names: [CarriedName], unless isThere: (CarriedName) -> Bool
+    ) -> [CarriedName] {
+        var kept: Set<IntentID> = []
+        return names.filter { name in
+            if let undone = undoing[name.id], !kept.contains(undone.id), !isThere(undone) {
+                return false  // mutant: vain-undoing
+            }
+            kept.insert(name.id)
+            return true
+        }
+    }
+
     // MARK: Recording it again
 
     /// Returns the work that records intents of this log again, in this order: rejected intents,
@@ -203,10 +237,24 @@ package struct SupersededWork: Sendable {
     ) throws(LogError) -> [(work: Request.Work, bytes: Int)] {
         var works: [(work: Request.Work, bytes: Int)] = []
         let codec = old.core.codec
+        var last: (group: IntentNumber, key: ExactString)?
         func add(_ name: CarriedName, _ intent: RecordedIntent, _ rejection: Rejection?) {
+            let terms = intent.terms
+            var links = IntentLinks(undoes: undone(by: intent).map(\.once))
+            if let group = terms.group {
+                let first = last?.group == group ? last?.key ?? name.once : name.once
+                last = (group, first)
+                links.group = first
+            } else {
+                last = nil
+            }
             let proposal = Proposal(
                 payload: intent.payload, isConfirmOnly: intent.isConfirmOnly, once: name.once,
-                info: intent.info)
+                info: intent.info,
+                terms: IntentTerms(
+                    isHeld: held.contains(intent.number), replacingKey: terms.replacingKey,
+                    inverse: terms.inverse),
+                links: links)
             let bytes = intent.payload.bytes.count
             if let rejection {
                 works.append(

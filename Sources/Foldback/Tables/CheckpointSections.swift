@@ -168,7 +168,9 @@ package struct CheckpointManifest: Sendable, Equatable {
 }
 
 extension LogSection {
-    private static let version: UInt8 = 1
+    /// Format 2 also has undo links and released drafts. It is written only if there are some, so that
+    /// older code reads the others.
+    private static let versions: ClosedRange<UInt8> = 1...2
 
     /// Returns the section's bytes.
     ///
@@ -176,7 +178,8 @@ extension LogSection {
     /// - Complexity: O(n) in the overlay.
     package func encoded(replicas: ReplicaTable) -> [UInt8] {
         var writer = ByteWriter()
-        writer.fixed(Self.version)
+        let isPlain = undoneBy.isEmpty && released.isEmpty
+        writer.fixed(isPlain ? Self.versions.lowerBound : Self.versions.upperBound)
         writer.variable(through)
         writer.variable(nextNumber)
         writer.fixed(chain)
@@ -187,6 +190,18 @@ extension LogSection {
         }
         writer.variable(UInt64(overlay.count))
         for intent in overlay { Self.write(intent, to: &writer, replicas) }
+        guard !isPlain else { return writer.bytes }
+        writer.variable(UInt64(undoneBy.count))
+        for (number, undo) in undoneBy {
+            writer.variable(number)
+            writer.variable(undo)
+        }
+        writer.variable(UInt64(released.count))
+        for (number, draft) in released {
+            guard case .released(let sequence) = draft else { continue }
+            writer.variable(number)
+            writer.variable(sequence)
+        }
         return writer.bytes
     }
 
@@ -222,7 +237,9 @@ extension LogSection {
     ) throws(FormatError) {
         var reader = ByteReader(unsealed: bytes)
         let version = try reader.fixed(UInt8.self)
-        guard version == Self.version else { throw .newer("checkpointed log format \(version)") }
+        guard Self.versions.contains(version) else {
+            throw .newer("checkpointed log format \(version)")
+        }
         let through: Position = try reader.number()
         let nextNumber: IntentNumber = try reader.number()
         let chain = try reader.fixed(UInt64.self)
@@ -235,6 +252,18 @@ extension LogSection {
         for _ in 0..<(try reader.variable()) {
             overlay.append(try Self.intent(&reader, replicas, codec))
         }
+        var undoneBy = UndoLinks()
+        var released = Drafts()
+        if version > 1 {
+            for _ in 0..<(try reader.variable()) {
+                let number: IntentNumber = try reader.number()
+                undoneBy[number] = try reader.number()
+            }
+            for _ in 0..<(try reader.variable()) {
+                let number: IntentNumber = try reader.number()
+                released[number] = .released(try reader.number())
+            }
+        }
         guard reader.isAtEnd else { throw .damaged("it has bytes after its last field") }
         let numbers = overlay.map(\.recorded.number)
         guard zip(numbers, numbers.dropFirst()).allSatisfy({ $0 < $1 }),
@@ -242,7 +271,7 @@ extension LogSection {
         else { throw .damaged("its overlay is out of order") }
         self.init(
             sequence: sequence, through: through, nextNumber: nextNumber, chain: chain,
-            overlay: overlay, rejections: rejections)
+            overlay: overlay, rejections: rejections, undoneBy: undoneBy, released: released)
     }
 
     private static func intent(

@@ -47,28 +47,56 @@ extension Record {
 }
 
 extension RecordedIntent {
-    func replacing(payload: Payload) -> RecordedIntent {
-        replacing(payload, isConfirmOnly: isConfirmOnly, once: once, retries: retries)
-    }
+    func replacing(payload: Payload) -> RecordedIntent { copy(payload: payload) }
 
-    func replacing(isConfirmOnly: Bool) -> RecordedIntent {
-        replacing(payload, isConfirmOnly: isConfirmOnly, once: once, retries: retries)
-    }
+    func replacing(isConfirmOnly: Bool) -> RecordedIntent { copy(isConfirmOnly: isConfirmOnly) }
 
-    func replacing(once: ExactString?) -> RecordedIntent {
-        replacing(payload, isConfirmOnly: isConfirmOnly, once: once, retries: retries)
-    }
+    func replacing(once: ExactString?) -> RecordedIntent { copy(once: .some(once)) }
 
-    func replacing(retries: IntentNumber?) -> RecordedIntent {
-        replacing(payload, isConfirmOnly: isConfirmOnly, once: once, retries: retries)
-    }
+    func replacing(retries: IntentNumber?) -> RecordedIntent { copy(retries: .some(retries)) }
 
-    private func replacing(
-        _ payload: Payload, isConfirmOnly: Bool, once: ExactString?, retries: IntentNumber?
+    func replacing(terms: IntentTerms) -> RecordedIntent { copy(terms: terms) }
+
+    /// Returns the intent with other values; nil keeps a value.
+    private func copy(
+        payload: Payload? = nil, isConfirmOnly: Bool? = nil, once: ExactString?? = nil,
+        retries: IntentNumber?? = nil, terms: IntentTerms? = nil
     ) -> RecordedIntent {
         RecordedIntent(
-            id: id, payload: payload, isConfirmOnly: isConfirmOnly, once: once, retries: retries,
-            info: info, sequence: sequence, time: time)
+            id: id, payload: payload ?? self.payload,
+            isConfirmOnly: isConfirmOnly ?? self.isConfirmOnly, once: once ?? self.once,
+            retries: retries ?? self.retries, info: info, sequence: sequence, time: time,
+            terms: terms ?? self.terms)
+    }
+}
+
+extension IntentTerms {
+    /// Copies of the terms that lack one term each.
+    var simpler: [IntentTerms] {
+        var simpler: [IntentTerms] = []
+        func add(if isThere: Bool, _ change: (inout IntentTerms) -> Void) {
+            guard isThere else { return }
+            var terms = self
+            change(&terms)
+            simpler.append(terms)
+        }
+        add(if: undoes != nil) { $0.undoes = nil }
+        add(if: replaces != nil) { $0.replaces = nil }
+        add(if: group != nil) { $0.group = nil }
+        add(if: isHeld) { $0.isHeld = false }
+        add(if: replacingKey != nil) { $0.replacingKey = nil }
+        add(if: inverse != nil) { $0.inverse = nil }
+        return simpler
+    }
+
+    /// Adds everything in the terms to a hash.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(isHeld)
+        hasher.combine(replacingKey)
+        hasher.combine(replaces)
+        hasher.combine(group)
+        hasher.combine(undoes)
+        hasher.combine(inverse?.bytes)
     }
 }
 

@@ -3,10 +3,10 @@ import Foldback
 /// A hypothetical change to a history: see ``RecordedHistory/branch(_:)``.
 public enum HistoryEdit<Event: Sendable>: Sendable {
     /// The entry did not happen. If it is an intent, its answers and its events in batches did not
-    /// happen either. Intents that retried it stay, and retry nothing.
+    /// happen either. Intents that retried, replaced or undid it stay without that link.
     case drop(LogSequence)
-    /// The intent was recorded with another event. Events that the server confirmed in its own
-    /// words stay.
+    /// The intent was recorded with another event, and without the inverse of the old event. Events
+    /// that the server confirmed in its own words stay.
     case edit(IntentNumber, LoggedEvent<Event>)
     /// One more intent was recorded after the entry; 0 is before the first entry.
     case record(LoggedEvent<Event>, after: LogSequence)
@@ -138,27 +138,23 @@ private struct BranchDraft<Event: Sendable> {
         case .drop(let sequence):
             let entry = drafts.remove(at: try place(of: sequence)).entry
             dropped.insert(sequence)
-            guard case .intent(let number, _, _, _, _) = entry.content else { return }
+            guard let number = entry.ownIntent else { return }
             let id = IntentID(replica: entry.replica, number: number)
-            dropped.formUnion(takeAnswers(to: id, withEvents: true).gone)
+            dropped.formUnion(takeAnswers(to: id, withEvents: true, withRelease: true).gone)
         case .swap(let a, let b):
             let (a, b) = (try place(of: a), try place(of: b))
             (drafts[a].slot, drafts[b].slot) = (drafts[b].slot, drafts[a].slot)
             drafts.swapAt(a, b)
         case .edit(let number, let event):
             let place = try place(ofIntent: number)
-            guard
-                case .intent(_, _, let isConfirmOnly, let once, let retries) = drafts[place].entry
-                    .content
-            else { return }
-            drafts[place].entry = drafts[place].entry.replacing(
-                .intent(
-                    number, event, isConfirmOnly: isConfirmOnly, once: once, retries: retries))
+            guard case .intent(var intent) = drafts[place].entry.content else { return }
+            intent.event = event
+            intent.inverse = nil
+            drafts[place].entry = drafts[place].entry.replacing(.intent(intent))
         case .record(let event, let sequence):
             let place = sequence == 0 ? 0 : try place(of: sequence) + 1
             // ``numbered()`` assigns the number.
-            insert(
-                .intent(0, event, isConfirmOnly: false, once: nil, retries: nil), at: place)
+            insert(.intent(LoggedIntent(0, event)), at: place)
         case .reject(let number, let rejection):
             try answer(number, with: .changed(number, .rejected(rejection)), withEvents: true)
         case .acknowledge(let number):
@@ -184,18 +180,22 @@ private struct BranchDraft<Event: Sendable> {
     ) throws(HistoryError) {
         let own = drafts[try place(ofIntent: number)].entry
         let id = IntentID(replica: own.replica, number: number)
-        let answers = takeAnswers(to: id, withEvents: withEvents)
+        let answers = takeAnswers(to: id, withEvents: withEvents, withRelease: false)
         insert(content, at: answers.first ?? drafts.count, insteadOf: answers)
     }
 
     /// Removes the answers to an intent.
     ///
-    /// - Parameter withEvents: whether to remove the intent's events from batches too. The batches
-    ///   stay.
-    private mutating func takeAnswers(to id: IntentID, withEvents: Bool) -> Taken {
+    /// - Parameters:
+    ///   - withEvents: whether to remove the intent's events from batches too. The batches stay.
+    ///   - withRelease: whether to remove the release of a draft too, which is not an answer.
+    private mutating func takeAnswers(
+        to id: IntentID, withEvents: Bool, withRelease: Bool
+    ) -> Taken {
         var taken = Taken()
         for place in drafts.indices.reversed() {
             switch drafts[place].entry.content {
+            case .changed(id.number, .released) where !withRelease: break
             case .acknowledged(id.number, _, _), .changed(id.number, _):
                 let gone = drafts.remove(at: place)
                 (taken.origin, taken.slot) = (gone.origin, gone.slot)
@@ -274,8 +274,8 @@ extension HistoryError {
 
 extension LogEntry {
     fileprivate var ownIntent: IntentNumber? {
-        guard case .intent(let number, _, _, _, _) = content else { return nil }
-        return number
+        guard case .intent(let intent) = content else { return nil }
+        return intent.number
     }
 
     fileprivate func replacing(_ content: Content) -> LogEntry {

@@ -12,10 +12,7 @@ extension LogEntry where Event == [UInt8] {
         let content: Content
         switch try line.text("kind") {
         case "intent":
-            content = .intent(
-                try line.number("intent"), try line.event(),
-                isConfirmOnly: try line.bool("confirmOnly") ?? false, once: try line.text("once"),
-                retries: try line.numberIfAny("retries"))
+            content = .intent(try line.intent())
         case "acknowledged":
             content = .acknowledged(
                 try line.number("intent"), position: try line.numberIfAny("position"),
@@ -98,6 +95,30 @@ private struct FileLine {
         case .withdrawn: .withdrawn
         case .abandoned: .abandoned
         case .dismissed: .dismissed
+        case .released: .released
+        case .undone: .undone
+        case .lapsed: .lapsed
+        case .restored: .restored
+        }
+    }
+
+    func intent() throws -> LoggedIntent<[UInt8]> {
+        var intent = LoggedIntent(
+            try number("intent"), try event(), isConfirmOnly: try bool("confirmOnly") ?? false,
+            once: try text("once"), retries: try numberIfAny("retries"))
+        intent.isHeld = try bool("held") ?? false
+        intent.replacingKey = try text("replacing")
+        intent.replaces = try numberIfAny("replaces")
+        intent.group = try numberIfAny("group")
+        intent.undoes = try numberIfAny("undoes")
+        intent.inverse = try inverse()
+        return intent
+    }
+
+    private func inverse() throws -> RecordedEvent? {
+        guard let inverse = json["inverse"] else { return nil }
+        do { return try RecordedEvent(json: inverse) } catch {
+            throw flaw("inverse", "cannot be read: \(error)")
         }
     }
 
@@ -135,7 +156,11 @@ extension Record {
         try Limit.info.require(Self.encoded(info: info).count)
         for payload in entry.payloads { try Limit.event.require(payload.bytes.count) }
         switch entry {
-        case .intent(let intent): try Limit.once.require(intent.once?.string.utf8.count ?? 0)
+        case .intent(let intent):
+            let terms = intent.terms
+            try Limit.once.require(intent.once?.string.utf8.count ?? 0)
+            try Limit.replacingKey.require(terms.replacingKey?.string.utf8.count ?? 0)
+            try Limit.event.require(terms.inverse?.bytes.count ?? 0)
         case .changed(_, let change):
             guard let rejection = change.rejection else { break }
             try Limit.code.require(rejection.code?.utf8.count ?? 0)

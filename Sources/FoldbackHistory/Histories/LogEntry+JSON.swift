@@ -1,7 +1,8 @@
 import Foldback
 
 extension LogEntry {
-    /// The entry as the command line prints it with `--json`.
+    /// The entry as the command line prints it with `--json`. Only files of histories have the
+    /// inverse of an intent's event.
     public var json: JSON {
         var object: JSON.Object = [
             "sequence": .of(sequence), "at": .integer(time.millisecondsSince1970),
@@ -12,15 +13,10 @@ extension LogEntry {
             object["info"] = .object(items)
         }
         switch content {
-        case .intent(let number, let event, let isConfirmOnly, let once, let retries):
+        case .intent(let intent):
             object["kind"] = "intent"
             object["replica"] = .string(replica.name)
-            object["intent"] = .of(number)
-            object["event"] = JSON(logged: event.bytes)
-            object.note(event.format, unless: .json)
-            if isConfirmOnly { object["confirmOnly"] = true }
-            object["once"] = once.map { .string($0) }
-            object["retries"] = retries.map { .of($0) }
+            object.add(intent)
         case .acknowledged(let number, let position, let replacement):
             object["kind"] = "acknowledged"
             object["intent"] = .of(number)
@@ -52,6 +48,21 @@ private func eventJSON<Event>(_ event: BatchEvent<Event>) -> JSON {
 }
 
 extension JSON.Object {
+    /// Writes an intent with its terms. A term that it does not have has no member.
+    fileprivate mutating func add<Event>(_ intent: LoggedIntent<Event>) {
+        self["intent"] = .of(intent.number)
+        self["event"] = JSON(logged: intent.event.bytes)
+        note(intent.event.format, unless: .json)
+        if intent.isConfirmOnly { self["confirmOnly"] = true }
+        self["once"] = intent.once.map { .string($0) }
+        self["retries"] = intent.retries.map { .of($0) }
+        if intent.isHeld { self["held"] = true }
+        self["replacing"] = intent.replacingKey.map { .string($0) }
+        self["replaces"] = intent.replaces.map { .of($0) }
+        self["group"] = intent.group.map { .of($0) }
+        self["undoes"] = intent.undoes.map { .of($0) }
+    }
+
     /// Writes an event's format into the object that has the event, or removes it if it is `usual`.
     mutating func note(_ format: EventFormat, unless usual: EventFormat) {
         let isNoted = format != usual
@@ -68,7 +79,8 @@ extension StoreStatus {
             "replica": .string(replica.name), "kind": .string(kind.rawValue),
             "entries": .integer(Int64(entryCount)), "sequence": .of(sequence),
             "through": .of(through),
-            "pending": .integer(Int64(pendingCount)), "accepted": .integer(Int64(acceptedCount)),
+            "pending": .integer(Int64(pendingCount)), "held": .integer(Int64(heldCount)),
+            "accepted": .integer(Int64(acceptedCount)),
             "rejected": .integer(Int64(rejectedCount)), "nextIntent": .of(nextIntent),
             "bytes": .integer(Int64(bytesOnDisk)), "checkpoint": .of(checkpoint),
         ]

@@ -1,5 +1,11 @@
 import Foldback
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// Histories as files: a first line about the log, then the entries as `foldback log --json` prints
 /// them.
 ///
@@ -8,8 +14,8 @@ import Foldback
 /// {"at":1795209600000,"event":{"liked":{"post":"a"}},"intent":1,"kind":"intent","replica":"me","sequence":1}
 /// {"at":1795209600007,"intent":1,"kind":"rejected","message":"no","replica":"me","sequence":2}
 /// ```
-/// An event is written as `{"bytes":[…]}` if encoding its JSON does not return the same bytes. If
-/// the events of an entry have another format than the first line states, the entry has its own
+/// An intent also has its `inverse` if one is known, with its own format (F21). An event is written
+/// as `{"bytes":[…]}` if encoding its JSON does not return the same bytes. If the events of an entry have another format than the first line states, the entry has its own
 /// `codec` and `version`. If projections share their conflicts, the first line says from which
 /// entry on: `"conflicts":[{"from":0,"projections":[{"kind":"value","name":"Channels"},…]},…]`.
 extension RecordedHistory {
@@ -92,9 +98,10 @@ extension LogEntry {
         object["replica"] = .string(replica.name)
         func event(_ event: LoggedEvent<Event>) -> JSON { JSON(exactly: event.bytes) }
         switch content {
-        case .intent(_, let own, _, _, _):
-            object["event"] = event(own)
-            object.note(own.format, unless: format)
+        case .intent(let intent):
+            object["event"] = event(intent.event)
+            object.note(intent.event.format, unless: format)
+            object["inverse"] = intent.inverse.map { JSON(exactly: $0) }
         case .acknowledged(_, _, let replacement?):
             object["event"] = event(replacement)
             object.note(replacement.format, unless: format)
@@ -123,6 +130,19 @@ extension JSON {
         } else {
             self = ["bytes": .array(bytes.map { .integer(Int64($0)) })]
         }
+    }
+
+    /// Creates JSON from which `RecordedEvent(json:)` reads the same event.
+    fileprivate init(exactly event: RecordedEvent) {
+        let json = event.json()
+        let isExact = (try? RecordedEvent(json: json))?.bytes == event.bytes
+        self =
+            isExact
+            ? json
+            : [
+                "format": event.format.json(),
+                "bytes": .string(Data(event.bytes).base64EncodedString()),
+            ]
     }
 
     func exactBytes() throws -> [UInt8] {

@@ -12,7 +12,8 @@ extension RecordedHistory where Event == [UInt8] {
     ///
     /// A history does not say which pending intents were sent, so the log treats all of them as
     /// sent. The outbox sends them again under their own ids, and withdrawing one throws
-    /// `.mayHaveLeft`.
+    /// `.mayHaveLeft`. Held drafts are not sent (F22), and neither are intents that undo a pending
+    /// intent (F21).
     ///
     /// - Parameter directory: the directory of a log that does not exist yet or has no entries.
     /// - Throws: `.doesNotFollow` at the first gap; `.log` with `.notEmpty`, with `.kindDiffers` if a
@@ -118,7 +119,11 @@ extension RecordedHistory {
                 at: record.stamp.sequence, replica: record.replica)
         }
         guard isSent else { return sharing(working.batch) }
-        for (number, intent) in working.fold.state.overlay where intent.state == .pending {
+        let state = working.fold.state
+        for (number, intent) in state.overlay
+        where intent.state == .pending && state.drafts[number] != .held {
+            let undone = intent.recorded.terms.undoes.flatMap { state.overlay[$0] }
+            if undone?.state == .pending { continue }
             let attempt = Attempt(count: 1, startedAt: intent.recorded.time)
             _ = working.recordAttempts([number: attempt])
         }

@@ -36,6 +36,8 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
     /// - Sequences and numbers rise. Gaps are allowed.
     /// - An answer is to an intent that is in the history and can take the answer.
     /// - A retried or dismissed intent is in the list of rejections.
+    /// - A replaced intent is pending, and a released intent is held. An undone intent was recorded
+    ///   before the intent that undoes it, which lapses only with it.
     /// - No once key is used twice in the overlay.
     /// - A batch brings something new, with positions that this kind of log takes.
     ///
@@ -106,7 +108,8 @@ public struct RecordedHistory<Event: Sendable>: Sendable {
     public var entries: [LogEntry<Event>] { records.map { LogEntry($0) } }
 
     /// Returns the history of those of `records` that follow from each other. Leaves out the
-    /// others. A retry whose rejection is gone retries nothing.
+    /// others. An intent loses a link to an intent that cannot have it any more: a retry whose
+    /// rejection is gone retries nothing.
     ///
     /// - Parameter shared: which projections share their conflicts; nil is as in this history.
     package func following(

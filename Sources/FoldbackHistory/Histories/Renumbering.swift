@@ -9,10 +9,10 @@ struct Renumbering {
 
     /// Assigns a new number to the entry's own intent. Ignores entries that record no intent.
     mutating func number<Event>(_ entry: LogEntry<Event>, _ new: IntentNumber) {
-        guard case .intent(let number, _, _, _, _) = entry.content else { return }
+        guard case .intent(let intent) = entry.content else { return }
         let id = IntentID(replica: entry.replica, number: new)
-        numbers[number] = new
-        ids[IntentID(replica: entry.replica, number: number)] = id
+        numbers[intent.number] = new
+        ids[IntentID(replica: entry.replica, number: intent.number)] = id
         taken.insert(id)
     }
 
@@ -32,10 +32,13 @@ struct Renumbering {
     ) -> LogEntry<Event>.Content {
         func new(_ number: IntentNumber) -> IntentNumber { numbers[number] ?? number }
         switch content {
-        case .intent(let number, let event, let isConfirmOnly, let once, let retries):
-            return .intent(
-                own ?? new(number), event, isConfirmOnly: isConfirmOnly, once: once,
-                retries: retries.flatMap { numbers[$0] })
+        case .intent(var intent):
+            intent.number = own ?? new(intent.number)
+            intent.retries = intent.retries.flatMap { numbers[$0] }
+            intent.replaces = intent.replaces.flatMap { numbers[$0] }
+            intent.group = intent.group.flatMap { numbers[$0] }
+            intent.undoes = intent.undoes.flatMap { numbers[$0] }
+            return .intent(intent)
         case .acknowledged(let number, let position, let replacement):
             return .acknowledged(new(number), position: position, replacement: replacement)
         case .changed(let number, let change): return .changed(new(number), change)

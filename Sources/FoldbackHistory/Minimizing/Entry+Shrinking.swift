@@ -2,7 +2,8 @@ import Foldback
 
 /// Changes that make an entry smaller without removing it.
 extension Entry {
-    /// Copies of the entry that lack one term each, for every term that can change the fold.
+    /// Copies of the entry that lack one term each, for every term that can change the fold,
+    /// or that a later command reads.
     ///
     /// Times, `info` and the words of a rejection stay in every copy. They do not change the fold,
     /// and they help people to read the entry.
@@ -13,6 +14,7 @@ extension Entry {
             if intent.retries != nil { simpler.append(intent.replacing(retries: nil)) }
             if intent.once != nil { simpler.append(intent.replacing(once: nil)) }
             if intent.isConfirmOnly { simpler.append(intent.replacing(isConfirmOnly: false)) }
+            simpler += intent.terms.simpler.map { intent.replacing(terms: $0) }
             return simpler.map(Entry.intent)
         case .acknowledged(let answer):
             var simpler: [Acknowledged] = []

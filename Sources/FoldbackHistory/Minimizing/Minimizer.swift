@@ -191,6 +191,7 @@ extension [Record] {
                 hasher.combine(intent.isConfirmOnly)
                 hasher.combine(intent.once)
                 hasher.combine(intent.retries)
+                intent.terms.hash(into: &hasher)
             case .acknowledged(let answer):
                 hasher.combine(answer.position)
                 hasher.combine(answer.replacement == nil)

@@ -8,11 +8,12 @@ extension RecordedHistory {
     /// The search repeats these passes until none of them makes the history smaller:
     /// 1. It removes entries from the back: halves, quarters, … single entries. With an intent it
     ///    removes the answers to it and the events in batches that name it. If it removes only an
-    ///    answer, the intent is pending. A retry without its rejection retries nothing. A batch
-    ///    that brings nothing new leaves the history.
+    ///    answer, the intent is pending. An intent loses a link to an intent that cannot have it any
+    ///    more: a retry without its rejection retries nothing. A batch that brings nothing new
+    ///    leaves the history.
     /// 2. It removes an intent alone. The events in batches that name the intent stay.
     /// 3. It removes events from batches, replacements, positions of acknowledgements, once keys,
-    ///    retries and confirm-only. It lowers `through` to the highest position in the batch.
+    ///    retries, confirm-only, and what else an intent has beside its event. It lowers `through` to the highest position in the batch.
     /// 4. In payloads that are JSON it removes members, elements and characters, and moves numbers
     ///    toward 0. It does not try a payload that the codec cannot read, so the codec must throw
     ///    on bytes that no app wrote.

@@ -86,7 +86,7 @@ extension LogReader {
         var id: IntentID?
         var (previous, wasConflicted) = (replay.sequence, false)
         while let entry = try replay.next() {
-            if id == nil, case .intent(number, _, _, _, _) = entry.content {
+            if id == nil, case .intent(let intent) = entry.content, intent.number == number {
                 id = IntentID(replica: entry.replica, number: number)
             }
             if let id {

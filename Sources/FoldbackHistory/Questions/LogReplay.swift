@@ -87,7 +87,7 @@ extension ViewChange {
     fileprivate var isRefold: Bool {
         switch self {
         case .unchanged, .apply: false
-        case .rollBack, .rebase: true
+        case .rollBack, .replace, .rebase: true
         }
     }
 }
@@ -184,13 +184,8 @@ extension LogReader {
 }
 
 extension LogEntry {
-    /// Returns whether the entry records, retries, answers or names the intent.
+    /// Returns whether the entry records, retries, replaces, undoes, answers or names the intent.
     func concerns(_ intent: IntentID) -> Bool {
-        switch content {
-        case .intent(let number, _, _, _, let retries):
-            number == intent.number || retries == intent.number
-        case .acknowledged(let number, _, _), .changed(let number, _): number == intent.number
-        case .confirmed(let events, _): events.contains { $0.origin == intent }
-        }
+        intentNumbers.contains(intent.number) || origins.contains(intent)
     }
 }

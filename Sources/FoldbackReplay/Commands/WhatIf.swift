@@ -78,7 +78,7 @@
 
         @Option(
             help: ArgumentHelp(
-                "Drops this entry. With an intent, drops its answers; an intent that retries it then retries nothing.",
+                "Drops this entry. With an intent, drops its answers; an intent that retries, replaces or undoes it loses that link.",
                 valueName: "sequence"))
         var drop: [UInt64] = []
 

@@ -19,7 +19,7 @@
                 for number in numbers where bytes < InspectorLimits.answerBytesMax {
                     guard let sequence = found[number],
                         let entry = try self.log.entries(from: sequence, countMax: 1).first,
-                        case .intent(number, _, _, _, _) = entry.content
+                        case .intent(let intent) = entry.content, intent.number == number
                     else { continue }
                     let json = entry.json
                     entries[ExactString("\(number)")] = json

@@ -234,9 +234,11 @@ export function mark(name, properties = {}) {
       ? "pending"
       : name === "acknowledged"
         ? "accepted"
-        : name === "abandoned"
+        : ["abandoned", "undone", "lapsed"].includes(name)
           ? "withdrawn"
-          : name;
+          : ["released", "restored"].includes(name)
+            ? "pending"
+            : name;
   const [outline, detail] = Object.hasOwn(shapes, shown) ? shapes[shown] : shapes.dismissed;
   return el(
     "svg",

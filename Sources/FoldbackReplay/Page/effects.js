@@ -2,6 +2,7 @@
 
 import { differences, isSameJSON, numberOf } from "./json.js";
 import { counted } from "./dom.js";
+import { takingKinds } from "./filters.js";
 import { eventWords, keyOf, overlayOf, plain, rejectionText } from "./words.js";
 
 /** A part of a sentence: text, or something that the page shows in a special way.
@@ -65,6 +66,23 @@ function mainSentence(moment, changes, recorders) {
           ...nowOut(changes),
         ],
       };
+    case "undone":
+      return {
+        tone: "withdrawn",
+        pieces: ["Undo or redo took back ", intent, " before it was sent.", ...nowOut(changes)],
+      };
+    case "lapsed":
+      return {
+        tone: "withdrawn",
+        pieces: [intent, " lapsed, because the intent that it undoes is gone.", ...nowOut(changes)],
+      };
+    case "restored":
+      return {
+        tone: "pending",
+        pieces: [intent, " is pending again, because the intent that it undoes came back."],
+      };
+    case "released":
+      return { tone: "pending", pieces: ["The app released ", intent, ". It may be sent now."] };
     case "dismissed":
       return {
         tone: "dismissed",
@@ -93,7 +111,8 @@ function recordingSentence(entry, changes) {
       ": ",
       { reason: eventWords(entry.event) },
       ". ",
-      ...(entry.retries === undefined ? [] : ["It retries ", { intent: entry.retries }, ". "]),
+      ...(entry.held ? ["It is a draft, which is not sent before it is released. "] : []),
+      ...linkPieces(entry),
       entry.confirmOnly
         ? "It counts only when the server confirms it."
         : changes.length > 0
@@ -101,6 +120,22 @@ function recordingSentence(entry, changes) {
           : "The view did not change.",
     ],
   };
+}
+
+/** @param {any} entry
+    @returns {Piece[]} */
+function linkPieces(entry) {
+  /** @type {(words: string, number: any) => Piece[]} */
+  const link = (words, number) => (number === undefined ? [] : [words, { intent: number }, ". "]);
+  const isFirst = entry.group !== undefined && keyOf(entry.group) === keyOf(entry.intent);
+  return [
+    ...link("It retries ", entry.retries),
+    ...link("It replaces ", entry.replaces),
+    ...link("It undoes ", entry.undoes),
+    ...(isFirst
+      ? ["It is the first of several that were recorded together. "]
+      : link("It was recorded together with ", entry.group)),
+  ];
 }
 
 /** The log has an acknowledgement only of an intent that was pending, or that was rejected or taken
@@ -241,11 +276,11 @@ function changeSentences(entry, { before, after }, changes) {
     if (entry.kind === "confirmed" && settles) {
       return [{ tone: "confirmed", pieces: ["As predicted: the view did not change."] }];
     }
-    return ["intent", "dismissed"].includes(entry.kind)
+    return ["intent", "released", "dismissed"].includes(entry.kind)
       ? []
       : [{ tone: "plain", pieces: ["The view did not change."] }];
   }
-  const isBack = ["rejected", "withdrawn", "abandoned"].includes(entry.kind);
+  const isBack = takingKinds.includes(entry.kind);
   const isSettling =
     entry.kind === "confirmed" && overlayOf(before).length > overlayOf(after).length;
   /** @type {Sentence[]} */

@@ -12,6 +12,10 @@ export const entryKinds = [
   "rejected",
   "withdrawn",
   "abandoned",
+  "undone",
+  "lapsed",
+  "restored",
+  "released",
   "dismissed",
   "confirmed",
 ];
@@ -150,11 +154,17 @@ function textOf(number) {
   return typeof number === "number" ? String(number) : String(number?.digits);
 }
 
+/** The kinds of entries that take an intent out of the overlay without confirming it. */
+export const takingKinds = ["rejected", "withdrawn", "abandoned", "undone", "lapsed"];
+
 /** Returns whether an entry records, answers or names an intent.
     @param {any} entry
     @param {string} number
     @param {import("./recorders.js").Recorders} recorders */
 export function isAbout(entry, number, recorders) {
   const isNamed = recorders.ownIntents(entry).some((one) => textOf(one) === number);
-  return isNamed || textOf(entry.retries) === number;
+  return (
+    isNamed ||
+    [entry.retries, entry.replaces, entry.undoes].some((one) => textOf(one) === number)
+  );
 }

@@ -1,6 +1,7 @@
 // The lives of intents in a window of frames, and their places in lanes.
 
 import { numberOf, patched } from "./json.js";
+import { takingKinds } from "./filters.js";
 import { keyOf } from "./words.js";
 
 /** A part of a life: from one entry to another, by their indexes in the window.
@@ -96,8 +97,9 @@ function lastSegment(life) {
     @param {any} entry */
 function endingOf(life, entry) {
   const isOwn = entry.intent !== undefined && keyOf(entry.intent) === life.key;
-  const isTaken = ["rejected", "withdrawn", "abandoned"].includes(entry.kind);
-  return isOwn && isTaken ? entry.kind : "confirmed";
+  if (isOwn && takingKinds.includes(entry.kind)) return entry.kind;
+  const isReplaced = entry.replaces !== undefined && keyOf(entry.replaces) === life.key;
+  return isReplaced ? "withdrawn" : "confirmed";
 }
 
 /** Returns how an intent ended that an entry settled that this page does not have.

@@ -90,6 +90,7 @@ function overlayItem(app, number, entry) {
       {},
       entry ? eventWords(entry.event) : "\u2026",
       entry?.confirmOnly ? " (counts only when confirmed)" : "",
+      entry?.held ? " (recorded as a draft)" : "",
     ),
     isConflicted
       ? el(

@@ -2,6 +2,7 @@
 
 import { badge, button, counted, el, mark, timeText, valueNode, visible } from "./dom.js";
 import { differences, numberOf } from "./json.js";
+import { takingKinds } from "./filters.js";
 import { BoundedCache } from "./source.js";
 import { changesTable, entryLink, intentLink } from "./pieces.js";
 import { entryWords, keyOf, kindWords } from "./words.js";
@@ -179,7 +180,7 @@ function chapterNode(app, intent, { entry, changes, others, conflict, state }) {
         ),
     changes.length > 0
       ? changesTable(app, changes, {
-          caption: ["rejected", "withdrawn", "abandoned"].includes(entry.kind)
+          caption: takingKinds.includes(entry.kind)
             ? "What the rollback changed in the view"
             : "Changes of the view",
         })

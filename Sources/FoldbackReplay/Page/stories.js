@@ -1,7 +1,7 @@
 // What became of intents, read from frames, as `why --intent` tells it.
 
 import { differences, jsonText, numberOf } from "./json.js";
-import { isAbout } from "./filters.js";
+import { isAbout, takingKinds } from "./filters.js";
 import { FrameRun } from "./run.js";
 
 /** Returns the frames where the intent became conflicted or applied again.
@@ -68,10 +68,11 @@ export function endStates(entries, recorders, end) {
   let through = 0;
   for (const entry of entries) {
     const number = jsonText(entry.intent ?? null);
-    if (entry.kind === "intent") states.set(number, "pending");
+    if (entry.kind === "intent" || entry.kind === "restored") states.set(number, "pending");
     if (entry.kind === "acknowledged") states.set(number, "confirmed");
     if (entry.kind === "rejected") states.set(number, "rejected");
-    if (entry.kind === "withdrawn" || entry.kind === "abandoned") states.set(number, "withdrawn");
+    else if (takingKinds.includes(entry.kind)) states.set(number, "withdrawn");
+    if (entry.replaces !== undefined) states.set(jsonText(entry.replaces), "withdrawn");
     for (const { origin, position } of entry.events ?? []) {
       const own = jsonText(origin?.intent ?? null);
       if (!states.has(own) || !recorders.isOwn(origin)) continue;

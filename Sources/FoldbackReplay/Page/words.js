@@ -97,8 +97,10 @@ export function entryWords(entry) {
     case "intent": {
       const notes = [
         entry.confirmOnly && "shows only when confirmed",
+        entry.held && "a draft",
         entry.once !== undefined && `once ${plain(entry.once)}`,
-        entry.retries !== undefined && `retries intent ${entry.retries}`,
+        entry.replacing !== undefined && `replaceable by ${plain(entry.replacing)}`,
+        ...linkWords(entry),
       ].filter(Boolean);
       return eventWords(entry.event) + (notes.length > 0 ? ` (${notes.join(", ")})` : "");
     }
@@ -115,11 +117,35 @@ export function entryWords(entry) {
       return "taken back before it was sent";
     case "abandoned":
       return "given up, although it may have been sent";
+    case "undone":
+      return "taken back by undo or redo";
+    case "lapsed":
+      return "the intent that it undoes is gone";
+    case "restored":
+      return "pending again, because the intent that it undoes came back";
+    case "released":
+      return "a draft that may be sent now";
     case "dismissed":
       return "its rejection is no longer listed";
     default:
       return batchWords(entry);
   }
+}
+
+/** Returns the links of an intent to other intents.
+    @param {any} entry
+    @returns {string[]} */
+function linkWords({ intent, retries, replaces, undoes, group }) {
+  const words = [
+    retries === undefined ? "" : `retries intent ${keyOf(retries)}`,
+    replaces === undefined ? "" : `replaces intent ${keyOf(replaces)}`,
+    undoes === undefined ? "" : `undoes intent ${keyOf(undoes)}`,
+  ];
+  if (group !== undefined) {
+    const isFirst = keyOf(group) === keyOf(intent);
+    words.push(isFirst ? "first of several together" : `together with intent ${keyOf(group)}`);
+  }
+  return words.filter((one) => one !== "");
 }
 
 /** @param {any} entry */

@@ -4,6 +4,11 @@ import Foldback
 extension Trial {
     /// P4: for each intent that is pending at the end.
     func rejectedEqualsAbsent() async throws -> Violation? {
+        let plain = script.withoutReversals
+        return try await Trial(of: plain, Self.modelSteps(of: plain)).plainRejectedEqualsAbsent()
+    }
+
+    private func plainRejectedEqualsAbsent() async throws -> Violation? {
         guard let last = modelSteps.last else { return nil }
         let pending = pendingAtTheEnd(last.state)
         guard !pending.isEmpty else { return nil }
@@ -40,9 +45,10 @@ extension Trial {
         var places: [(IntentNumber, IntentNumber)] = []
         var place: IntentNumber = 0
         for (step, modelStep) in zip(script.steps, modelSteps) where step.isRecording {
-            place = IntentNumber(place.value + 1)
+            place = place.advanced(by: step.placeCount)
             guard case .recorded(let number) = modelStep.result,
-                let intent = state.intents[number], intent.state == .pending, !intent.confirmOnly
+                let intent = state.intents[number], intent.state == .pending,
+                !intent.terms.confirmOnly
             else { continue }
             places.append((place, number))
         }
@@ -55,31 +61,50 @@ extension Trial {
     /// depended on that intent.
     private func scriptWithout(_ absent: IntentNumber) -> Script<P.Event> {
         var place: IntentNumber = 0
-        var script = script
-        for (index, step) in script.steps.enumerated() where step.isRecording {
-            place = IntentNumber(place.value + 1)
-            guard case .recorded(let number)? = modelSteps[index].result,
-                let intent = modelSteps[index].state.intents[number]
-            else {
-                // Takes the place and records nothing.
-                if case .refused? = modelSteps[index].result { script.steps[index] = .retry(0) }
-                continue
-            }
-            switch step {
-            case .record(let event, _, let confirmOnly, let once):
-                script.steps[index] = .record(
-                    event, force: true, confirmOnly: confirmOnly || place == absent, once: once)
-            case .change where place == absent, .edit where place == absent:
-                script.steps[index] = .record(
-                    intent.event, force: true, confirmOnly: true, once: intent.once)
-            case .change(let old, let command, _):
-                script.steps[index] = .change(old, command, force: true)
-            case .edit(let old, let event, _):
-                script.steps[index] = .edit(old, event, force: true)
-            case .acknowledge, .reject, .confirm, .attempt, .checkpoint, .reopen, .kill: break
-            }
+        var steps: [Step] = []
+        for (index, step) in script.steps.enumerated() {
+            place = place.advanced(by: step.placeCount)
+            steps += without(absent, index, step, at: place)
         }
-        return script
+        return Script(script.kind, steps)
+    }
+
+    /// The step as ``scriptWithout(_:)`` has it.
+    private func without(
+        _ absent: IntentNumber, _ index: Int, _ step: Step, at place: IntentNumber
+    ) -> [Step] {
+        guard step.isRecording else { return [step] }
+        let intent: ReferenceLog<P>.Intent?
+        switch modelSteps[index].result {
+        case .recorded(let number)?: intent = modelSteps[index].state.intents[number]
+        case .recordedAll?:
+            guard case .together(let events, _, let once, let held) = step else { return [step] }
+            return [.together(events, force: true, once: once, held: held)]
+        // Takes the places and records nothing.
+        case .refused?: return Array(repeating: .retry(0), count: step.placeCount)
+        default: return [step]
+        }
+        switch step {
+        case .record(let event, _, let confirmOnly, let once, let key, let held):
+            return [
+                .record(
+                    event, force: true, confirmOnly: confirmOnly || place == absent, once: once,
+                    replacing: key, held: held)
+            ]
+        case .together(let events, _, let once, let held):
+            return [
+                .record(
+                    events[0], force: true, confirmOnly: place == absent, once: once, held: held)
+            ]
+        case .change where place == absent, .edit where place == absent:
+            guard let intent else { return [step] }
+            return [
+                .record(intent.event, force: true, confirmOnly: true, once: intent.terms.once)
+            ]
+        case .change(let old, let command, _): return [.change(old, command, force: true)]
+        case .edit(let old, let event, _): return [.edit(old, event, force: true)]
+        case .acknowledge, .reject, .confirm, .attempt, .checkpoint, .reopen, .kill: return [step]
+        }
     }
 
     /// P5: the server's events, sent to a log that recorded none of the intents.
@@ -112,7 +137,8 @@ extension Trial {
                 let position = Position(UInt64(batches.count + 1))
                 batches.append(
                     ([ConfirmedEvent(position: position, event: event, origin: id)], nil))
-            case .acknowledge, .record, .change, .retry, .reject, .attempt, nil: continue
+            case .acknowledge, .record, .together, .change, .retry, .reject, .attempt, nil:
+                continue
             }
         }
         return batches
@@ -140,6 +166,8 @@ extension Trial {
             if case .confirm(let events, _) = step, events.contains(where: log.isUnsettled) {
                 continue
             }
+            // The intent had another state then: it had lapsed, and is back (F21).
+            if case .ignored? = logSteps[index].result, log.isPending(step) { continue }
             let again = try await log.perform(step)
             let found = try Observation(allOf: log.store)
             let repeated = "\(named(index)) came once more at the end."
@@ -276,7 +304,7 @@ extension Trial {
                 add(place)
             case .confirm(let events, _):
                 for case .own(let place) in events.map(\.origin) { add(place) }
-            case .record, .attempt, .checkpoint, .reopen, .kill: break
+            case .record, .together, .attempt, .checkpoint, .reopen, .kill: break
             }
         }
         return order + (0..<count).reversed().map { $0 + 1 }.filter { !order.contains($0) }
@@ -314,7 +342,34 @@ extension Trial {
     }
 }
 
+extension Script {
+    /// The script without what one intent does to another: undo, redo, and replacing. Places stay.
+    fileprivate var withoutReversals: Script {
+        var script = self
+        for (index, step) in steps.enumerated() {
+            switch step {
+            case .record(let event, let force, let confirmOnly, let once, _?, let held):
+                script.steps[index] = .record(
+                    event, force: force, confirmOnly: confirmOnly, once: once, held: held)
+            case .change(_, .undo, _), .change(_, .redo, _), .change(_, .retryAll, _):
+                script.steps[index] = .retry(0)
+            default: break
+            }
+        }
+        return script
+    }
+}
+
 extension LogUnderTest {
+    /// Whether an answer is about an intent that is pending now.
+    fileprivate func isPending(_ answer: Script<P.Event>.Step) -> Bool {
+        switch answer {
+        case .acknowledge(let place, _, _), .reject(let place, _, _):
+            numbers[place].map(store.snapshot.pending.contains) ?? false
+        default: false
+        }
+    }
+
     /// Whether an event names an intent in the overlay, so that repeating it would confirm the
     /// intent (F6).
     ///

@@ -28,7 +28,7 @@ extension Trial {
     private func writes(_ index: Int) -> Bool {
         switch script.steps[index] {
         case .checkpoint, .reopen, .kill: true
-        case .record, .change, .edit, .acknowledge, .reject, .confirm, .attempt:
+        case .record, .together, .change, .edit, .acknowledge, .reject, .confirm, .attempt:
             index == 0 || modelSteps[index].sequence != modelSteps[index - 1].sequence
                 || logSteps[index].observation.difference(
                     from: logSteps[index - 1].observation) != nil
@@ -62,7 +62,7 @@ extension Trial {
                 do { try await store.checkpoint() } catch LogError.noCheckpoint {}
             case .kill:
                 if let violation = try await crashOnDisk(log, folder, index) { return violation }
-            case .record, .change, .edit, .acknowledge, .reject, .confirm, .attempt:
+            case .record, .together, .change, .edit, .acknowledge, .reject, .confirm, .attempt:
                 _ = await store.carryOut(step, &numbers)
             }
             if let violation = try comparison(of: store, index) { return violation }

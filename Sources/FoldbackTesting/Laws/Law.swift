@@ -50,6 +50,9 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
     /// Projections share conflicts only in the overlay. Each keeps what it can of a confirmed event,
     /// so two that refuse different events show different things from then on.
     case p17 = "P17"
+    /// Undo of the newest intent gives the view before it, whatever the server has of the intent, if the
+    /// projection is ``/Foldback/Undoable`` (F21).
+    case p18 = "P18"
     /// `apply` throws before it changes anything (F9).
     case f9 = "F9"
 
@@ -74,6 +77,7 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
         case .p15: "nothing stays pending"
         case .p16: "parts show every difference"
         case .p17: "the same events are refused"
+        case .p18: "undo gives the view before"
         case .f9: "a throw changes nothing"
         }
     }

@@ -161,7 +161,7 @@ extension Trial {
     func noIntentIsLost() -> Violation? {
         var recorded = 0
         for (index, logStep) in logSteps.enumerated() {
-            if case .recorded = logStep.result { recorded += 1 }
+            recorded += logStep.result?.recorded.count ?? 0
             let log = logStep.observation
             func numbers(_ state: IntentState) -> [IntentNumber] {
                 log.states.indices.filter { log.states[$0] == state }

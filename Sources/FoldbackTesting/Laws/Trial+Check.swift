@@ -44,6 +44,7 @@ extension Trial {
         case .p12: return noIntentIsLost()
         case .p16: return partsShowDifferences()
         case .p17: return sameEventsAreRefused()
+        case .p18: return try await undoGivesTheViewBefore()
         case .f9: return throwsChangeNothing()
         case .p13, .p14, .p15: return nil
         }

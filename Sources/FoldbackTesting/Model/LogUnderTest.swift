@@ -62,7 +62,7 @@ struct LogUnderTest<P: Projection> {
                 P.self, also: P.alsoForLaws, on: storage, sources: sources)
             startWatching()
             return nil
-        case .record, .change, .edit, .acknowledge, .reject, .confirm, .attempt:
+        case .record, .together, .change, .edit, .acknowledge, .reject, .confirm, .attempt:
             return await store.carryOut(step, &numbers)
         }
     }
@@ -91,9 +91,28 @@ extension Store {
     package func carryOut(_ command: LogCommand<P.Event>) async -> CommandResult {
         do throws(CommandError) {
             switch command {
-            case .record(let event, let force, let confirmOnly, let once):
+            case .record(let event, let force, let terms):
+                let sharesOnlyKeys = (P.self as? any Projection.Type)?.sharesOnlyKeys ?? true
                 return result(
-                    try await record(event, force: force, confirmOnly: confirmOnly, once: once))
+                    try await record(
+                        event, force: force, confirmOnly: terms.confirmOnly, once: terms.once,
+                        replacing: sharesOnlyKeys ? terms.replacingKey : nil, held: terms.held))
+            case .together(let events, let force, let terms):
+                let receipts = try await record(
+                    contentsOf: events, force: force, confirmOnly: terms.confirmOnly,
+                    once: terms.once, held: terms.held)
+                return receipts.count == 1
+                    ? result(receipts[0]) : .recordedAll(receipts.map(\.number))
+            case .change(let number, .release, _): try await release(number)
+            case .change(let number, .undo, let force):
+                return result(try await undo(number, force: force))
+            case .change(let number, .redo, let force):
+                return result(try await redo(number, force: force))
+            case .change(let number, .withdrawAll, _): try await withdraw(all: number)
+            case .change(let number, .retryAll, let force):
+                let receipts = try await retry(all: number, force: force)
+                return receipts.count == 1
+                    ? result(receipts[0]) : .recordedAll(receipts.map(\.number))
             case .change(let number, .withdraw, _): try await withdraw(number)
             case .change(let number, .abandon, _): try await abandon(number)
             case .change(let number, .dismiss, _): try await dismiss(number)
@@ -135,6 +154,13 @@ extension Store {
 
     private func result(_ receipt: Receipt) -> CommandResult {
         receipt.isJoined ? .joined(receipt.number) : .recorded(receipt.number)
+    }
+
+    private func result(_ reversed: Reversed) -> CommandResult {
+        if let state = reversed.ignored { return .ignored(state) }
+        if let joined = reversed.recorded.first, joined.isJoined { return .joined(joined.number) }
+        return .reversed(
+            withdrawn: reversed.withdrawn, recorded: reversed.recorded.map(\.number))
     }
 
     private func result(_ answer: AnswerResult) -> CommandResult {

@@ -226,7 +226,7 @@ extension Observation.IntentObservation {
         self.init(
             state: intent.state, rejection: isRejected ? intent.rejection : nil,
             isDismissed: isRejected && intent.isDismissed,
-            retries: intent.retries,
+            retries: intent.terms.retries,
             answeredAt: intent.answeredAt.map { LogSequence(UInt64($0)) })
     }
 }

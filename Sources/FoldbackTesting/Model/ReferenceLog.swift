@@ -8,16 +8,26 @@ package struct ReferenceLog<P: Projection>: Sendable {
 
     package struct Intent: Sendable {
         package let event: Event
-        package let confirmOnly: Bool
-        package let once: String?
-        package let retries: IntentNumber?
+        package let terms: LogFact<Event>.Terms
         package var state = IntentState.pending
+        /// Whether it is a draft that was not released.
+        package var isHeld: Bool
+        /// How it was withdrawn, if it was.
+        package var withdrawal: IntentChange?
+        /// The fact that confirmed it, from 1 up.
+        package var confirmedAt: Int?
         package var position: Position?
         package var replacement: Event?
         package var rejection: Rejection?
         package var isDismissed = false
         /// The fact of the latest answer, from 1 up.
         package var answeredAt: Int?
+
+        package init(event: Event, terms: LogFact<Event>.Terms) {
+            self.event = event
+            self.terms = terms
+            isHeld = terms.held
+        }
     }
 
     /// One call of `apply`, for confirmed state or for the overlay.
@@ -59,21 +69,25 @@ package struct ReferenceLog<P: Projection>: Sendable {
             numbers(.rejected).filter { intents[$0]?.isDismissed == false }
         }
 
+        func isInOverlay(_ number: IntentNumber) -> Bool {
+            intents[number].map { $0.state == .pending || $0.state == .accepted } ?? false
+        }
+
         func joined(_ once: String?) -> IntentNumber? {
             guard let once else { return nil }
-            return numbers(.pending, .accepted).first { intents[$0]?.once == once }
+            return numbers(.pending, .accepted).first { intents[$0]?.terms.once == once }
         }
     }
 
     package let kind: LogKind
-    package private(set) var facts: [LogFact<Event>]
+    package internal(set) var facts: [LogFact<Event>]
     /// The attempts to send pending intents, each with the number of facts before it. They are not
     /// facts, because no fold depends on them (F1).
-    private var attempts: [(number: IntentNumber, facts: Int)] = []
+    var attempts: [(number: IntentNumber, facts: Int)] = []
     /// After the last fact.
-    package private(set) var now = State()
+    package internal(set) var now = State()
     /// The other projections of the log.
-    private let others: [any Projection.Type]
+    let others: [any Projection.Type]
     /// After so many facts and later, an intent that one projection refuses is conflicted in all;
     /// nil for never.
     private var sharedFrom: Int?
@@ -93,6 +107,14 @@ package struct ReferenceLog<P: Projection>: Sendable {
         now = state(at: facts.count)
     }
 
+    /// Other facts of a log with the same projections.
+    init(_ kind: LogKind, facts: [LogFact<Event>], like other: Self) {
+        self.kind = kind
+        self.facts = facts
+        others = other.others
+        sharedFrom = other.sharedFrom
+    }
+
     /// Lets the projections share their conflicts from the last fact on.
     package mutating func shareConflicts() {
         sharedFrom = sharedFrom ?? facts.count
@@ -108,7 +130,11 @@ package struct ReferenceLog<P: Projection>: Sendable {
             let before = state.intents
             apply(fact, &state, &confirmed)
             for (number, intent) in before where state.intents[number]?.state != intent.state {
-                state.intents[number]?.answeredAt = index + 1
+                let isPending = state.intents[number]?.state == .pending
+                state.intents[number]?.answeredAt = isPending ? nil : index + 1
+                if state.intents[number]?.state == .confirmed {
+                    state.intents[number]?.confirmedAt = index + 1
+                }
             }
         }
         for (event, context) in confirmed {
@@ -131,7 +157,12 @@ package struct ReferenceLog<P: Projection>: Sendable {
         let isShared = sharedFrom.map { sequence >= $0 } ?? false
         state.others = isShared ? folded(confirmed, &state) : []
         for number in state.numbers(.pending, .accepted) {
-            guard let intent = state.intents[number], !intent.confirmOnly else { continue }
+            guard let intent = state.intents[number], !intent.terms.confirmOnly else { continue }
+            // What undoes an intent that is not in the view is not in it either (F21).
+            if let undone = intent.terms.undoes, state.conflicted.contains(undone) {
+                state.conflicted.append(number)
+                continue
+            }
             let event = intent.replacement ?? intent.event
             let folding = Self.folding(event, Self.context(of: number), on: state.view)
             state.foldings.append(folding)
@@ -170,7 +201,7 @@ package struct ReferenceLog<P: Projection>: Sendable {
     }
 
     /// The state after an event; nil if the event does not apply.
-    private static func applied(
+    static func applied(
         _ event: Event, _ context: EventContext, to state: any Projection
     ) -> (any Projection)? {
         func applied<Q: Projection>(_ state: Q) -> (any Projection)? {
@@ -186,10 +217,10 @@ package struct ReferenceLog<P: Projection>: Sendable {
         _ fact: LogFact<Event>, _ state: inout State, _ confirmed: inout [(Event?, EventContext)]
     ) {
         switch fact {
-        case .intent(let number, let event, let confirmOnly, let once, let retries):
-            state.intents[number] = Intent(
-                event: event, confirmOnly: confirmOnly, once: once, retries: retries)
-            if let retries { state.intents[retries]?.isDismissed = true }
+        case .intent(let number, let event, let terms):
+            state.intents[number] = Intent(event: event, terms: terms)
+            if let old = terms.retries { state.intents[old]?.isDismissed = true }
+            if let old = terms.replaces { state.intents[old]?.state = .withdrawn }
         case .acknowledged(let number, let position, let replacement):
             state.intents[number]?.replacement = replacement
             state.intents[number]?.position = position
@@ -208,8 +239,12 @@ package struct ReferenceLog<P: Projection>: Sendable {
             case .rejected(let rejection):
                 state.intents[number]?.state = .rejected
                 state.intents[number]?.rejection = rejection
-            case .withdrawn, .abandoned: state.intents[number]?.state = .withdrawn
+            case .withdrawn, .abandoned, .undone, .lapsed:
+                state.intents[number]?.state = .withdrawn
+                state.intents[number]?.withdrawal = change
             case .dismissed: state.intents[number]?.isDismissed = true
+            case .released: state.intents[number]?.isHeld = false
+            case .restored: state.intents[number]?.state = .pending
             }
         case .confirmed(let events, let through):
             apply(events, through, &state, &confirmed)
@@ -237,7 +272,7 @@ package struct ReferenceLog<P: Projection>: Sendable {
     }
 
     /// The event; nil if the projection's codec cannot read its bytes.
-    private static func read(_ delivered: DeliveredEvent<Event>) -> Event? {
+    static func read(_ delivered: DeliveredEvent<Event>) -> Event? {
         switch delivered {
         case .event(let event): event
         case .recorded(let recorded):
@@ -263,7 +298,7 @@ package struct ReferenceLog<P: Projection>: Sendable {
     }
 
     /// Intents that the events of a batch name and confirm.
-    private func confirms(
+    func confirms(
         _ events: [ConfirmedEvent<Event>], _ state: State
     ) -> Set<IntentNumber> {
         var confirmed: Set<IntentNumber> = []
@@ -277,145 +312,4 @@ package struct ReferenceLog<P: Projection>: Sendable {
         }
         return confirmed
     }
-
-    // MARK: From commands to facts
-
-    /// What a command leads to: its result, and the fact that the log appends.
-    package struct Decision: Sendable {
-        package let result: CommandResult
-        package let fact: LogFact<Event>?
-        /// The intent whose sending begins.
-        let attempted: IntentNumber?
-
-        init(
-            _ result: CommandResult, _ fact: LogFact<Event>? = nil, attempted: IntentNumber? = nil
-        ) {
-            self.result = result
-            self.fact = fact
-            self.attempted = attempted
-        }
-
-        static func appends(_ fact: LogFact<Event>) -> Self { Self(.appended, fact) }
-        static func refuses(_ name: String) -> Self { Self(.refused(name)) }
-        static var unknown: Self { refuses("unknownIntent") }
-    }
-
-    package mutating func carryOut(_ command: LogCommand<Event>) -> CommandResult {
-        let decision = decision(on: command)
-        note(decision)
-        return decision.result
-    }
-
-    /// Notes what a command leads to.
-    package mutating func note(_ decision: Decision) {
-        if let fact = decision.fact { facts.append(fact) }
-        if let number = decision.attempted { attempts.append((number, facts.count)) }
-        guard decision.fact != nil || decision.attempted != nil else { return }
-        now = state(at: facts.count)
-    }
-
-    package func decision(on command: LogCommand<Event>) -> Decision {
-        switch command {
-        case .record(let event, let force, let confirmOnly, let once):
-            if let joined = now.joined(once) { return Decision(.joined(joined)) }
-            return recording(event, force, confirmOnly, once, retries: nil)
-        case .change(let number, let command, let force):
-            guard let intent = now.intents[number] else { return .unknown }
-            return decision(on: command, number, intent, force)
-        case .retry(let number, let event, let force):
-            guard let intent = now.intents[number] else { return .unknown }
-            return retrying(number, intent, with: event, force)
-        case .acknowledge(let number, let position, let replacement):
-            if position != nil, kind == .acknowledgement { return .refuses("invalidBatch") }
-            guard let intent = now.intents[number] else { return .unknown }
-            return intent.state == .accepted || intent.state == .confirmed
-                ? Decision(.ignored(intent.state))
-                : .appends(.acknowledged(number, position: position, replacement: replacement))
-        case .reject(let number, let rejection):
-            guard let intent = now.intents[number] else { return .unknown }
-            return intent.state == .pending
-                ? .appends(.changed(number, .rejected(rejection)))
-                : Decision(.ignored(intent.state))
-        case .confirm(let events, let through): return confirming(events, through)
-        case .attempt(let number):
-            // An outbox asks for several intents, and gets those that it may send.
-            return now.intents[number]?.state == .pending
-                ? Decision(.attempted, attempted: number) : Decision(.ignored(nil))
-        }
-    }
-
-    private func decision(
-        on command: IntentCommand, _ number: IntentNumber, _ intent: Intent, _ force: Bool
-    ) -> Decision {
-        let isListed = now.rejections.contains(number)
-        switch command {
-        case .withdraw:
-            guard now.attempts[number] == nil else { return .refuses("mayHaveLeft") }
-            return intent.state == .pending
-                ? .appends(.changed(number, .withdrawn)) : .refuses("notPending")
-        case .abandon:
-            return intent.state == .pending
-                ? .appends(.changed(number, .abandoned)) : .refuses("notPending")
-        case .dismiss:
-            return isListed ? .appends(.changed(number, .dismissed)) : .refuses("notRejected")
-        case .retry: return retrying(number, intent, with: intent.event, force)
-        }
-    }
-
-    private func retrying(
-        _ number: IntentNumber, _ intent: Intent, with event: Event, _ force: Bool
-    ) -> Decision {
-        guard now.rejections.contains(number) else { return .refuses("notRejected") }
-        if let joined = now.joined(intent.once) {
-            return Decision(.joined(joined), .changed(number, .dismissed))
-        }
-        return recording(event, force, intent.confirmOnly, intent.once, retries: number)
-    }
-
-    private func recording(
-        _ event: Event, _ force: Bool, _ confirmOnly: Bool, _ once: String?,
-        retries: IntentNumber?
-    ) -> Decision {
-        let number = IntentNumber(UInt64(now.intents.count + 1))
-        if !force, !confirmOnly {
-            var view = now.view
-            do { try view.apply(event, Self.context(of: number)) } catch {
-                return .refuses("inapplicable")
-            }
-            for other in now.others
-            where Self.applied(event, Self.context(of: number), to: other) == nil {
-                return .refuses("inapplicable")
-            }
-        }
-        return Decision(
-            .recorded(number),
-            .intent(number, event, confirmOnly: confirmOnly, once: once, retries: retries))
-    }
-
-    private func confirming(
-        _ events: [ConfirmedEvent<Event>], _ named: Position?
-    ) -> Decision {
-        guard kind == .downlink else { return .refuses("invalidBatch") }
-        let highest = events.map(\.position).max() ?? 0
-        let through = named ?? highest
-        guard through >= highest, events.allSatisfy({ $0.position >= 1 }) else {
-            return .refuses("invalidBatch")
-        }
-        let reached = now.intents.values.contains {
-            $0.state == .accepted && $0.position.map { $0 <= through } ?? false
-        }
-        guard through > now.through || reached || !confirms(events, now).isEmpty else {
-            return Decision(.ignored(nil))
-        }
-        return .appends(.confirmed(events, through: through))
-    }
-}
-
-/// What a log has recorded: one entry, as plainly as possible.
-package enum LogFact<Event: Sendable>: Sendable {
-    case intent(
-        IntentNumber, Event, confirmOnly: Bool, once: String?, retries: IntentNumber?)
-    case acknowledged(IntentNumber, position: Position?, replacement: Event?)
-    case changed(IntentNumber, IntentChange)
-    case confirmed([ConfirmedEvent<Event>], through: Position)
 }

@@ -176,6 +176,12 @@ extension Projection {
     /// Whether a stored projection is on the same log.
     static var hasRowsBeside: Bool { Self.self is any RowModel.Type }
 
+    /// Whether the reference model knows which keys two intents share. It does not know the rows that
+    /// they read.
+    static var sharesOnlyKeys: Bool {
+        alsoForLaws.allSatisfy { !($0.type is any StoredProjection.Type) }
+    }
+
     /// The stored projection on the same log, or the projections that share its conflicts.
     static var alsoForLaws: [AdditionalProjection<Event>] {
         func beside<Q: RowModel>(_: Q.Type) -> [AdditionalProjection<Event>] {

@@ -39,6 +39,11 @@ struct ScriptTable<P: Projection> {
         case .refused, .ignored, .joined: parts.append(result.map { "\($0)" } ?? "")
         case .recorded(let number):
             if observation.conflicted.contains(number) { parts.append("conflicted") }
+        case .recordedAll(let numbers), .reversed(_, let numbers):
+            parts.append(result.map { "\($0)" } ?? "")
+            if numbers.contains(where: observation.conflicted.contains) {
+                parts.append("conflicted")
+            }
         case .appended, .attempted, nil: break
         }
         if changes.isEmpty {

@@ -5,13 +5,19 @@ import Foldback
 /// generators.
 extension IntentCommand {
     /// Whether the command records an intent, which later steps can name.
-    var isRecording: Bool { self == .retry }
+    var isRecording: Bool {
+        switch self {
+        case .retry, .undo, .redo, .retryAll: true
+        case .withdraw, .abandon, .dismiss, .release, .withdrawAll: false
+        }
+    }
 
     /// The state of the intents that the command is for.
     var target: IntentState {
         switch self {
-        case .withdraw, .abandon: .pending
-        case .dismiss, .retry: .rejected
+        case .withdraw, .abandon, .release, .undo, .withdrawAll: .pending
+        case .redo: .withdrawn
+        case .dismiss, .retry, .retryAll: .rejected
         }
     }
 
@@ -21,6 +27,8 @@ extension IntentCommand {
         case .withdraw: IntentChange.Kind.withdrawn.rawValue
         case .abandon: IntentChange.Kind.abandoned.rawValue
         case .dismiss: IntentChange.Kind.dismissed.rawValue
+        case .release: IntentChange.Kind.released.rawValue
+        case .undo, .redo, .withdrawAll, .retryAll: rawValue
         case .retry: nil
         }
     }
@@ -52,6 +60,31 @@ extension Script.Step {
     /// Records the event of a rejected intent again.
     public static func retry(_ place: IntentNumber, force: Bool = false) -> Self {
         .change(place, .retry, force: force)
+    }
+
+    /// Lets a draft be sent.
+    public static func release(_ place: IntentNumber) -> Self {
+        .change(place, .release, force: false)
+    }
+
+    /// Takes back the action that the intent belongs to.
+    public static func undo(_ place: IntentNumber, force: Bool = false) -> Self {
+        .change(place, .undo, force: force)
+    }
+
+    /// Brings back the action that the intent belongs to.
+    public static func redo(_ place: IntentNumber, force: Bool = false) -> Self {
+        .change(place, .redo, force: force)
+    }
+
+    /// Withdraws all intents that were recorded together with this one.
+    public static func withdrawAll(_ place: IntentNumber) -> Self {
+        .change(place, .withdrawAll, force: false)
+    }
+
+    /// Retries all rejected intents that were recorded together with this one.
+    public static func retryAll(_ place: IntentNumber, force: Bool = false) -> Self {
+        .change(place, .retryAll, force: force)
     }
 
     /// Records this event in place of a rejected intent's.

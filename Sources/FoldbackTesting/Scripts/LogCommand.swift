@@ -2,7 +2,8 @@ import Foldback
 
 /// A step of a script as a log gets it: with the numbers that this log gave its intents.
 package enum LogCommand<Event: Sendable>: Sendable {
-    case record(Event, force: Bool, confirmOnly: Bool, once: String?)
+    case record(Event, force: Bool, LogFact<Event>.Terms)
+    case together([Event], force: Bool, LogFact<Event>.Terms)
     case change(IntentNumber, IntentCommand, force: Bool)
     case retry(IntentNumber, with: Event, force: Bool)
     case acknowledge(IntentNumber, position: Position?, replacement: Event?)
@@ -14,6 +15,8 @@ package enum LogCommand<Event: Sendable>: Sendable {
 /// What a log answers to a command.
 package enum CommandResult: Equatable, Sendable, CustomStringConvertible {
     case recorded(IntentNumber)
+    case recordedAll([IntentNumber])
+    case reversed(withdrawn: [IntentNumber], recorded: [IntentNumber])
     case joined(IntentNumber)
     case appended
     /// The attempt to send a pending intent is noted, without an entry.
@@ -27,6 +30,10 @@ package enum CommandResult: Equatable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .recorded(let number): "recorded as intent \(number)"
+        case .recordedAll(let numbers):
+            "recorded as intents \(numbers.map(\.description).joined(separator: ", "))"
+        case .reversed(let withdrawn, let recorded):
+            "withdrew \(withdrawn.map(\.description)) and recorded \(recorded.map(\.description))"
         case .joined(let number): "joined intent \(number)"
         case .appended: "recorded"
         case .attempted: "attempted"
@@ -36,11 +43,17 @@ package enum CommandResult: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The intent that later steps mean when they name this step.
-    var number: IntentNumber? {
+    /// The intents that the command recorded.
+    var recorded: [IntentNumber] {
+        if case .joined = self { [] } else { numbers }
+    }
+
+    /// The intents that later steps mean when they name the places of this step.
+    var numbers: [IntentNumber] {
         switch self {
-        case .recorded(let number), .joined(let number): number
-        case .appended, .attempted, .ignored, .refused: nil
+        case .recorded(let number), .joined(let number): [number]
+        case .recordedAll(let numbers), .reversed(_, let numbers): numbers
+        case .appended, .attempted, .ignored, .refused: []
         }
     }
 }
@@ -51,9 +64,12 @@ package struct ScriptNumbers: Sendable {
 
     package init() {}
 
-    /// Notes the result of a step. A step that records takes the next place, whatever its result.
+    /// Notes the result of a step. A step that records takes the next places, whatever its result.
     package mutating func note<Event>(_ result: CommandResult?, of step: Script<Event>.Step) {
-        if step.isRecording { byPlace.append(result?.number) }
+        let numbers = result?.numbers ?? []
+        for place in 0..<step.placeCount {
+            byPlace.append(place < numbers.count ? numbers[place] : nil)
+        }
     }
 
     /// The intent at a place; nil if the step there recorded none.
@@ -69,8 +85,12 @@ package struct ScriptNumbers: Sendable {
     /// the log.
     package func command<Event>(for step: Script<Event>.Step) -> LogCommand<Event>? {
         switch step {
-        case .record(let event, let force, let confirmOnly, let once):
-            .record(event, force: force, confirmOnly: confirmOnly, once: once)
+        case .record(let event, let force, let confirmOnly, let once, let key, let held):
+            .record(
+                event, force: force,
+                .init(confirmOnly: confirmOnly, once: once, replacing: key, held: held))
+        case .together(let events, let force, let once, let held):
+            .together(events, force: force, .init(once: once, held: held))
         case .change(let place, let command, let force):
             self[place].map { .change($0, command, force: force) }
         case .edit(let place, let event, let force):

@@ -26,7 +26,7 @@ extension Script {
         var place: IntentNumber = 0
         var lines = [header]
         for step in steps {
-            if step.isRecording { place = IntentNumber(place.value + 1) }
+            place = place.advanced(by: step.placeCount)
             lines.append(try step.json(at: place, codec))
         }
         return lines.map { String(decoding: $0.printed, as: UTF8.self) + "\n" }.joined()
@@ -60,7 +60,7 @@ extension Script {
                     continue
                 }
                 steps.append(try Step(json, codec, format, recorded))
-                if json["kind"] == "intent" { try recorded.append(json) }
+                try recorded.append(json, placeCount: steps.last?.placeCount ?? 0)
             } catch {
                 throw ScriptFileError(line: index + 1, reason: "\(error)")
             }
@@ -78,7 +78,19 @@ private struct RecordedPlaces {
     private var count: UInt64 = 0
 
     /// Each intent names its replica, because a log may have had several, one after the other.
-    mutating func append(_ intent: JSON) throws {
+    /// The steps of a script that take places and have no number get the next ones.
+    mutating func append(_ step: JSON, placeCount: Int) throws {
+        if step["kind"] == "intent" {
+            try append(step)
+        } else {
+            for _ in 0..<placeCount {
+                count += 1
+                byNumber[count] = (.own, IntentNumber(count), nil)
+            }
+        }
+    }
+
+    private mutating func append(_ intent: JSON) throws {
         count += 1
         let replica = intent["replica"]?.stringValue.flatMap { ReplicaID($0) } ?? .own
         let event =
@@ -122,12 +134,20 @@ extension Script.Step {
             object["intent"] = place.map { .of($0) }
         }
         switch self {
-        case .record(let event, let force, let confirmOnly, let once):
+        case .record(let event, let force, let confirmOnly, let once, let key, let held):
             set("intent", place)
             object["event"] = try JSON(event, codec)
             if force { object["force"] = true }
             if confirmOnly { object["confirmOnly"] = true }
             object["once"] = once.map { .string($0) }
+            object["replacing"] = key.map { .string($0) }
+            if held { object["held"] = true }
+        case .together(let events, let force, let once, let held):
+            set("together", nil)
+            object["events"] = .array(try events.map { try JSON($0, codec) })
+            if force { object["force"] = true }
+            object["once"] = once.map { .string($0) }
+            if held { object["held"] = true }
         case .change(let named, let command, let force):
             if let kind = command.fileKind {
                 set(kind, named)
@@ -185,7 +205,16 @@ extension Script.Step {
             self = .record(
                 try json.event("event", codec, format), force: force,
                 confirmOnly: json["confirmOnly"]?.boolValue ?? false,
-                once: json["once"]?.stringValue)
+                once: json["once"]?.stringValue, replacing: json["replacing"]?.stringValue,
+                held: json["held"]?.boolValue ?? false)
+        case "together":
+            self = .together(
+                try (json["events"]?.arrayValue ?? []).map { try $0.event(codec, format) },
+                force: force, once: json["once"]?.stringValue,
+                held: json["held"]?.boolValue ?? false)
+        // A log has such entries because of others, and a script has the others.
+        case "lapsed", "restored": self = .change(0, .withdraw, force: false)
+        case "undone": self = .change(try place(), .withdraw, force: false)
         case "acknowledged":
             self = .acknowledge(
                 try place(), position: try json.optional("position").map(Position.init),
@@ -290,7 +319,13 @@ extension JSON {
         _ name: ExactString, _ codec: any EventCodec<Event>, _ format: EventFormat
     ) throws -> Event {
         guard let json = self[name] else { throw ScriptFieldError(what: "\(name) is missing") }
-        let bytes = json.rawBytes ?? json.encoded
+        return try json.event(codec, format)
+    }
+
+    fileprivate func event<Event>(
+        _ codec: any EventCodec<Event>, _ format: EventFormat
+    ) throws -> Event {
+        let bytes = rawBytes ?? encoded
         return try codec.decode(bytes.span.bytes, format: format)
     }
 

@@ -8,16 +8,25 @@ extension Script.Step {
     ///   - index: the index of this step.
     func notation(of steps: [Self], at index: Int) -> String {
         func place() -> String {
-            let place = steps[...index].count { $0.isRecording }
-            return "intent \(place): "
+            let place = steps[...index].reduce(0) { $0 + $1.placeCount }
+            return placeCount > 1
+                ? "intents \(place - placeCount + 1) to \(place): " : "intent \(place): "
         }
         func text(_ event: Event) -> String { StateText.inline(event) }
         switch self {
-        case .record(let event, let force, let confirmOnly, let once):
+        case .record(let event, let force, let confirmOnly, let once, let key, let held):
             let terms =
                 (force ? ", force" : "") + (confirmOnly ? ", confirm-only" : "")
                 + (once.map { ", once \(StateText.inline($0))" } ?? "")
+                + (key.map { ", replacing \(StateText.inline($0))" } ?? "")
+                + (held ? ", held" : "")
             return "\(place())record \(text(event))\(terms)"
+        case .together(let events, let force, let once, let held):
+            let list = events.map(text).joined(separator: ", ")
+            let terms =
+                (force ? ", force" : "") + (once.map { ", once \(StateText.inline($0))" } ?? "")
+                + (held ? ", held" : "")
+            return "\(place())record together [\(list)]\(terms)"
         case .change(let number, let command, let force):
             let text = "\(command) \(number)\(force ? ", force" : "")"
             return command.isRecording ? "\(place())\(text)" : text

@@ -20,13 +20,25 @@ extension Script.Step {
             ".\(name)(\(arguments.compactMap { $0 }.joined(separator: ", ")))"
         }
         switch self {
-        case .record(let event, let force, let confirmOnly, let once):
+        case .record(let event, let force, let confirmOnly, let once, let key, let held):
             guard let event = SwiftLiteral.of(event) else { return nil }
             return call(
                 "record",
                 [
                     event, force ? "force: true" : nil, confirmOnly ? "confirmOnly: true" : nil,
                     once.map { "once: \(SwiftLiteral.quoted($0))" },
+                    key.map { "replacing: \(SwiftLiteral.quoted($0))" },
+                    held ? "held: true" : nil,
+                ])
+        case .together(let events, let force, let once, let held):
+            let literals = events.map { SwiftLiteral.of($0) }
+            guard !literals.contains(nil) else { return nil }
+            let list = literals.compactMap { $0 }.joined(separator: ", ")
+            return call(
+                "together",
+                [
+                    "[\(list)]", force ? "force: true" : nil,
+                    once.map { "once: \(SwiftLiteral.quoted($0))" }, held ? "held: true" : nil,
                 ])
         case .change(let place, let command, let force):
             return call(command.rawValue, ["\(place)", force ? "force: true" : nil])

@@ -26,9 +26,13 @@ public struct Script<Event: Sendable>: Sendable {
 
     /// One step of a script.
     public enum Step: Sendable {
-        case record(Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil)
-        /// A command about an intent; write `.withdraw(2)`, `.dismiss(2)` or
-        /// `.retry(2, force: true)`.
+        case record(
+            Event, force: Bool = false, confirmOnly: Bool = false, once: String? = nil,
+            replacing: String? = nil, held: Bool = false)
+        /// Records several events as one action (F20). Each takes a place.
+        case together([Event], force: Bool = false, once: String? = nil, held: Bool = false)
+        /// A command about an intent; write `.withdraw(2)`, `.undo(2)` or `.retry(2, force: true)`.
+        /// `undo` and `redo` take a place, for the first intent that they record.
         case change(IntentNumber, IntentCommand, force: Bool)
         /// Retries a rejected intent with another event; write `.retry(2, with: event)`.
         case edit(IntentNumber, Event, force: Bool)
@@ -44,12 +48,16 @@ public struct Script<Event: Sendable>: Sendable {
         /// Ends the process between two commits, and opens the log again.
         case kill
 
-        /// Whether later steps can name the intent of this step.
-        public var isRecording: Bool {
+        /// Whether later steps can name an intent of this step.
+        public var isRecording: Bool { placeCount > 0 }
+
+        /// The number of places that the step takes.
+        var placeCount: Int {
             switch self {
-            case .record, .edit: true
-            case .change(_, let command, _): command.isRecording
-            case .acknowledge, .reject, .confirm, .attempt, .checkpoint, .reopen, .kill: false
+            case .record, .edit: 1
+            case .together(let events, _, _, _): events.count
+            case .change(_, let command, _): command.isRecording ? 1 : 0
+            case .acknowledge, .reject, .confirm, .attempt, .checkpoint, .reopen, .kill: 0
             }
         }
 
@@ -57,7 +65,7 @@ public struct Script<Event: Sendable>: Sendable {
         var isAnswer: Bool {
             switch self {
             case .acknowledge, .reject, .confirm: true
-            case .record, .change, .edit, .attempt, .checkpoint, .reopen, .kill: false
+            case .record, .together, .change, .edit, .attempt, .checkpoint, .reopen, .kill: false
             }
         }
 
@@ -65,6 +73,7 @@ public struct Script<Event: Sendable>: Sendable {
         var name: String {
             switch self {
             case .record: "record"
+            case .together: "together"
             case .change(_, let command, _): command.rawValue
             case .edit: "edit"
             case .acknowledge: "acknowledge"
@@ -101,9 +110,12 @@ public struct Script<Event: Sendable>: Sendable {
 
     /// The events that this log's user recorded, in order.
     var recordedEvents: [Event] {
-        steps.compactMap { step in
-            guard case .record(let event, _, _, _) = step else { return nil }
-            return event
+        steps.flatMap { step -> [Event] in
+            switch step {
+            case .record(let event, _, _, _, _, _): [event]
+            case .together(let events, _, _, _): events
+            default: []
+            }
         }
     }
 
@@ -111,7 +123,8 @@ public struct Script<Event: Sendable>: Sendable {
     var events: [Event] {
         steps.flatMap { step -> [Event] in
             switch step {
-            case .record(let event, _, _, _), .edit(_, let event, _): [event]
+            case .record(let event, _, _, _, _, _), .edit(_, let event, _): [event]
+            case .together(let events, _, _, _): events
             case .acknowledge(_, _, let replacement): replacement.map { [$0] } ?? []
             case .confirm(let events, _): events.map(\.event)
             case .change, .reject, .attempt, .checkpoint, .reopen, .kill: []

@@ -38,15 +38,16 @@ private struct ScriptDraft<Event: Sendable> {
     private enum Kind: Hashable {
         case record, reject, acknowledge, echo, batch
         case change(IntentCommand)
-        case again, kill, reopen, checkpoint, odd, attempt
+        case again, kill, reopen, checkpoint, odd, attempt, together
     }
 
     private static var kinds: [(kind: Kind, weight: UInt64)] {
         [
             (.record, 36), (.reject, 8), (.acknowledge, 14), (.echo, 9), (.batch, 9),
-            (.change(.withdraw), 3), (.change(.retry), 4), (.change(.dismiss), 2), (.again, 4),
-            (.kill, 3), (.reopen, 2), (.checkpoint, 3), (.odd, 6), (.change(.abandon), 3),
-            (.attempt, 6),
+            (.change(.withdraw), 4), (.change(.retry), 4), (.change(.dismiss), 2), (.again, 4),
+            (.kill, 3), (.reopen, 2), (.checkpoint, 3), (.odd, 8), (.change(.abandon), 4),
+            (.attempt, 6), (.change(.undo), 6), (.change(.redo), 4), (.change(.release), 3),
+            (.together, 3), (.change(.withdrawAll), 1), (.change(.retryAll), 1),
         ]
     }
 
@@ -89,7 +90,10 @@ private struct ScriptDraft<Event: Sendable> {
         case .echo: drawEcho(&choices)
         case .batch: try drawBatch(&choices)
         case .change(let command):
-            if let place = pick([command.target], &choices) {
+            // What has an answer is undone too.
+            let answered = command == .undo && choices.draw(upTo: 1, .weights([1, 1])) == 1
+            let states: Set<IntentState> = answered ? [.accepted, .confirmed] : [command.target]
+            if let place = pick(states, &choices) {
                 let force = isForced(&choices, command)
                 try change(place, command, force, edited: drawEdit(of: command, &choices))
             }
@@ -104,6 +108,7 @@ private struct ScriptDraft<Event: Sendable> {
         case .odd: try drawOdd(&choices)
         case .attempt:
             if let place = pick([.pending], &choices) { attempt(place) }
+        case .together: try drawTogether(&choices)
         }
     }
 
@@ -115,8 +120,27 @@ private struct ScriptDraft<Event: Sendable> {
         let confirmOnly = choices.draw(upTo: 1, .weights([9, 1])) == 1
         let key = choices.draw(upTo: 2, .weights([8, 1, 1]))
         let once = key == 0 ? nil : "key \(key)"
-        steps.append(.record(event, force: force, confirmOnly: confirmOnly, once: once))
+        let replacing = choices.draw(upTo: 2, .weights([6, 1, 1]))
+        let held = choices.draw(upTo: 1, .weights([7, 1])) == 1
+        steps.append(
+            .record(
+                event, force: force, confirmOnly: confirmOnly, once: once,
+                replacing: replacing == 0 ? nil : "field \(replacing)", held: held))
         intents.append(Intent(event: event, once: once))
+    }
+
+    private mutating func drawTogether(_ choices: inout Choices) throws {
+        var events: [Event] = []
+        for _ in 0..<(1 + choices.draw(upTo: 3, .weights([1, 4, 2, 1]))) {
+            events.append(try choices.span { try self.events.generate(from: &$0) })
+        }
+        let force = choices.draw(upTo: 1, .weights([2, 1])) == 1
+        let once = choices.draw(upTo: 1, .weights([6, 1])) == 0 ? nil : "key 1"
+        let held = choices.draw(upTo: 1, .weights([7, 1])) == 1
+        steps.append(.together(events, force: force, once: once, held: held))
+        for (place, event) in events.enumerated() {
+            intents.append(Intent(event: event, once: place == 0 ? once : nil))
+        }
     }
 
     private func isForced(_ choices: inout Choices, _ command: IntentCommand) -> Bool {
@@ -134,18 +158,25 @@ private struct ScriptDraft<Event: Sendable> {
     ) {
         let old = intents[index(place)]
         // A settled intent stays settled; a rejection leaves the list.
-        if command.target == .rejected {
-            intents[index(place)].isDismissed = true
-        } else if command != .withdraw || !old.isAttempted {
-            intents[index(place)].state = .withdrawn
+        var isTakenBack = false
+        switch command {
+        case .dismiss, .retry, .retryAll: intents[index(place)].isDismissed = true
+        case .abandon: isTakenBack = true
+        case .withdraw, .withdrawAll, .undo:
+            isTakenBack = old.state == .pending && !old.isAttempted
+        case .release, .redo: break
         }
+        if isTakenBack { intents[index(place)].state = .withdrawn }
         if let edited {
             steps.append(.edit(place, edited, force: force))
         } else {
             steps.append(.change(place, command, force: force))
         }
         if command.isRecording {
-            intents.append(Intent(event: edited ?? old.event, once: old.once))
+            var new = Intent(event: edited ?? old.event, once: old.once)
+            // Undo records nothing then.
+            if command == .undo, isTakenBack { new.state = .withdrawn }
+            intents.append(new)
         }
     }
 

@@ -62,6 +62,46 @@ extension Fleet {
             shared.notes.countSettled(server.books.decidedCount)
         }
         if shared.brings == .pendingAndConfirmed { checkLostEvents() }
+        checkUndone()
+    }
+
+    /// Nothing of an undone action stays at the authority, and nobody gets a rejection for what they
+    /// took back (F21).
+    ///
+    /// An authority that has lost events may have one of two intents.
+    private func checkUndone() {
+        guard shared.book.wantedBack.isEmpty else { return }
+        for (undo, intent) in shared.book.undone {
+            let verdicts = (verdict(on: intent), verdict(on: undo))
+            switch verdicts {
+            case (.accepted?, .accepted?), (.accepted?, .rejected?), (_, nil): break
+            case (_, .rejected?):
+                broke(
+                    "undoing refused",
+                    "Intent \(undo) is rejected, and intent \(intent), which it undoes, is not "
+                        + "accepted (F21).")
+            case (_, .accepted?), (_, .later?):
+                broke(
+                    "undone alone",
+                    "The authority has accepted intent \(undo), and not intent \(intent), which it "
+                        + "undoes (F21).")
+            }
+        }
+        for (undo, intent) in shared.book.undone where verdict(on: undo) == nil {
+            guard case .accepted? = verdict(on: intent) else { continue }
+            broke(
+                "not undone",
+                "The authority has accepted intent \(intent), and not intent \(undo), which undoes "
+                    + "it (F21).")
+        }
+    }
+
+    /// The verdict on an intent, under any of its ids.
+    private func verdict(on id: IntentID) -> Verdict<P.Event>? {
+        let ids = shared.book.ids.filter { shared.book.original(of: $0) == id }
+        return servers.lazy.flatMap { server in
+            ids.lazy.compactMap { server.books.verdict(on: $0) }
+        }.first
     }
 
     /// What an authority lost is there again, or an authority has rejected it since (N6).

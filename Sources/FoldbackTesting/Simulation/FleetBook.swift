@@ -26,6 +26,8 @@ final class FleetBook<P: Projection>: Sendable {
     private let rejectedBefore = Mutex<Set<IntentID>>([])
     /// The intents whose events an authority has lost.
     private let lost = Mutex<Set<IntentID>>([])
+    /// The intents that undo another one, with that one.
+    private let undoings = Mutex<[IntentID: IntentID]>([:])
     /// The intents that need not come back if they are lost, under the ids that users recorded.
     private let givenUp = Mutex<Set<IntentID>>([])
 
@@ -47,6 +49,20 @@ final class FleetBook<P: Projection>: Sendable {
             preconditionFailure("a lineage was refused")
         }
         return lineage
+    }
+
+    // MARK: Undo
+
+    /// Notes that an intent undoes another one.
+    func note(_ id: IntentID, undoing undone: IntentID) {
+        undoings.withLock { $0[id] = original(of: undone) }
+    }
+
+    /// The intents that undo another one, with that one, under the ids that users recorded. Left out
+    /// are those that a user has withdrawn or abandoned alone.
+    var undone: [IntentID: IntentID] {
+        let givenUp = givenUp.withLock { $0 }
+        return undoings.withLock { $0 }.filter { !givenUp.contains($0.key) }
     }
 
     // MARK: Superseded logs

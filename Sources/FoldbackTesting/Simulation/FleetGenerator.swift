@@ -82,7 +82,7 @@ extension FleetScript.Step {
             (.record, 30), (.fetch, 14), (.link, 24), (.change(.withdraw), 4),
             (.change(.retry), 4), (.change(.dismiss), 2), (.signIn, 3), (.partition, 3),
             (.crash, 3), (.authorityCrash, 2), (.authorityLoss, 1), (.change(.abandon), 2),
-            (.outage, 2), (.secondRun, 2), (.edit, 2),
+            (.outage, 2), (.secondRun, 2), (.edit, 2), (.change(.undo), 5), (.change(.redo), 2),
         ]
     }
 

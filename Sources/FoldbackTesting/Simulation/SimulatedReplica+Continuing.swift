@@ -158,6 +158,10 @@ private struct SimulatedPlace<P: Projection>: SuccessorPlace {
             // An authority that does not compare devices may have it under an earlier id.
             let earlier = intent.once?.split(separator: "\n").map { String($0) } ?? []
             guard places.isDisjoint(with: earlier + ["\(intent.id)"]) else { continue }
+            // Nothing is left for it to undo (F21).
+            if let undone = intent.undoes, !places.contains(where: { $0.hasSuffix(".\(undone)") }) {
+                continue
+            }
             fleet.notes.broke("lost", "\(name) lost intent \(intent.id) with its superseded log.")
         }
     }

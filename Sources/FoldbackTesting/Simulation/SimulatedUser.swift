@@ -29,7 +29,9 @@ struct SimulatedUser<P: Projection>: Sendable {
     /// - Parameter place: among the intents that the command is for; it wraps around.
     /// - Throws: the error of a log that cannot continue.
     func perform(_ command: IntentCommand, at place: Int) async throws {
-        let numbers = command.target == .pending ? store.snapshot.pending : store.rejections
+        if command == .undo || command == .redo { return try await reverse(command, place) }
+        let numbers =
+            command.target == .rejected ? store.rejections : store.snapshot.pending
         guard !numbers.isEmpty else { return }
         let number = numbers[place % numbers.count]
         noteEndOfRejection(number, command)
@@ -38,12 +40,14 @@ struct SimulatedUser<P: Projection>: Sendable {
         case .abandon: await abandon(number)
         case .dismiss: await dismiss(number)
         case .retry: try await retry(number)
+        case .undo, .redo, .release, .withdrawAll, .retryAll:
+            preconditionFailure("fleets have no user who does \(command) at a place")
         }
     }
 
     /// Notes that a user has seen a rejection, so that the intent is over.
     private func noteEndOfRejection(_ number: IntentNumber, _ command: IntentCommand) {
-        guard command.target != .pending, let id = try? store.intent(number).id else { return }
+        guard command.target == .rejected, let id = try? store.intent(number).id else { return }
         fleet.book.givesUp(id)
     }
 
@@ -74,6 +78,56 @@ struct SimulatedUser<P: Projection>: Sendable {
         } catch {
             try accept(error, "edit \(number)")
         }
+    }
+
+    /// Undoes or redoes one of the newest intents.
+    ///
+    /// - Throws: the error of a log that cannot continue.
+    private func reverse(_ command: IntentCommand, _ place: Int) async throws {
+        let count = store.status.nextIntent.value - 1
+        guard count > 0 else { return }
+        let number = IntentNumber(count - UInt64(place) % count)
+        let left = store.overlay.filter { fleet.book.hasLeft($0.id) }.map(\.number)
+        do throws(CommandError) {
+            let reversed =
+                command == .undo
+                ? try await store.undo(number, force: true)
+                : try await store.redo(number, force: true)
+            for number in reversed.withdrawn {
+                let id = try recordedID(number)
+                fleet.book.givesUp(id)
+                fleet.notes.trace(name, "\(command) withdraws \(id)")
+                guard left.contains(number) else { continue }
+                fleet.notes.broke(
+                    "taken back after leaving",
+                    "Intent \(id) is taken back after it left the device (F21).")
+            }
+            for receipt in reversed.recorded where !receipt.isJoined {
+                let intent = try CommandError.converting { () throws(LogError) in
+                    try store.intent(receipt.number)
+                }
+                // What was taken back was never sent, so its successor stands alone.
+                if let undone = intent.undoes, try isKept(undone) {
+                    fleet.book.note(receipt.id, undoing: try recordedID(undone))
+                }
+                if let event = intent.event { try note(receipt, event, .accept) }
+            }
+        } catch {
+            switch error {
+            case .notUndoable, .reworded: fleet.notes.trace(name, "cannot \(command): \(error)")
+            default: try accept(error, "\(command) \(number)")
+            }
+        }
+    }
+
+    private func isKept(_ number: IntentNumber) throws(CommandError) -> Bool {
+        try CommandError.converting { () throws(LogError) in
+            try store.intent(number).state != .withdrawn
+        }
+    }
+
+    private func recordedID(_ number: IntentNumber) throws(CommandError) -> IntentID {
+        try CommandError.converting { () throws(LogError) in try store.intent(number).id }
     }
 
     private func withdraw(_ number: IntentNumber) async {
@@ -140,6 +194,11 @@ extension IntentCommand {
         case .abandon: "abandons"
         case .retry: "retries what was rejected"
         case .dismiss: "dismisses a rejection"
+        case .release: "releases a draft"
+        case .undo: "undoes an action"
+        case .redo: "redoes an action"
+        case .withdrawAll: "withdraws an action"
+        case .retryAll: "retries an action"
         }
     }
 }

@@ -40,6 +40,13 @@ public struct IntentMark: Hashable, Sendable {
     public let state: MarkState
     /// The rejected intent that this intent retries; nil if none.
     public let retries: IntentNumber?
+    /// The intent that this intent undoes, or whose undoing it undoes; nil if none (F21).
+    public let undoes: IntentNumber?
+    /// The first of the intents that were recorded together with it; nil if it was recorded alone
+    /// (F20).
+    public let group: IntentNumber?
+    /// Whether the intent is a draft that is not sent before it is released (F22).
+    public let isHeld: Bool
     /// The attempt to send the intent; nil if its sending was never begun, or if it was answered.
     public let attempt: Attempt?
     /// What a person can do about the intent now (U31).
@@ -47,12 +54,16 @@ public struct IntentMark: Hashable, Sendable {
 
     public init(
         number: IntentNumber, facet: Facet? = nil, state: MarkState, retries: IntentNumber? = nil,
+        undoes: IntentNumber? = nil, group: IntentNumber? = nil, isHeld: Bool = false,
         attempt: Attempt? = nil, actions: Set<MarkAction> = []
     ) {
         self.number = number
         self.facet = facet
         self.state = state
         self.retries = retries
+        self.undoes = undoes
+        self.group = group
+        self.isHeld = isHeld
         self.attempt = attempt
         self.actions = actions
     }

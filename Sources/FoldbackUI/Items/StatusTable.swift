@@ -73,21 +73,23 @@ extension IntentMark {
     /// The mark as it appears at a part of an item.
     fileprivate func about(_ facet: Facet?) -> IntentMark {
         IntentMark(
-            number: number, facet: facet, state: state, retries: retries, attempt: attempt,
-            actions: actions)
+            number: number, facet: facet, state: state, retries: retries, undoes: undoes,
+            group: group, isHeld: isHeld, attempt: attempt, actions: actions)
     }
 
     /// The mark of an intent of the overlay.
     ///
     /// - Parameters:
     ///   - conflict: why the intent does not apply; nil if it applies (F9).
+    ///   - isHeld: whether it is a draft that is not released (F22).
     ///   - attempt: nil if the intent has not left the device, so that it can be withdrawn (F7).
-    init(_ intent: UnsettledIntent, conflict: String?, attempt: Attempt?) {
+    init(_ intent: UnsettledIntent, conflict: String?, isHeld: Bool, attempt: Attempt?) {
         let isPending = intent.state == .pending
         self.init(
             number: intent.recorded.number,
             state: conflict.map { .conflicted(reason: $0) } ?? (isPending ? .pending : .accepted),
-            retries: intent.recorded.retries, attempt: attempt,
+            retries: intent.recorded.retries, undoes: intent.recorded.terms.undoes,
+            group: intent.recorded.terms.group, isHeld: isHeld, attempt: attempt,
             actions: isPending && attempt == nil ? [.withdraw] : [])  // mutant: mark-actions
     }
 
@@ -95,6 +97,6 @@ extension IntentMark {
     init(_ recorded: RecordedIntent, _ rejection: Rejection) {
         self.init(
             number: recorded.number, state: .rejected(rejection), retries: recorded.retries,
-            actions: [.retry, .dismiss])
+            undoes: recorded.terms.undoes, group: recorded.terms.group, actions: [.retry, .dismiss])
     }
 }

@@ -82,7 +82,8 @@ import Foldback
             return try await store.retry(number, with: nil, force: false)
         }
         return try await store.record(
-            event, force: false, confirmOnly: true, once: once, info: wait.initiator.info)
+            event, force: false, confirmOnly: true, once: once, replacing: nil, held: false,
+            info: wait.initiator.info)
     }
 
     private func answer(to receipt: Receipt) async throws(IntentFailure) -> Answer {

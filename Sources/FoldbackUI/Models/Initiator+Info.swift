@@ -5,7 +5,7 @@ extension Initiator {
     private static let infoKey = "by"
     private static let originPrefix = "user:"
 
-    /// The notes for ``/Foldback/Store/record(_:force:confirmOnly:once:info:)``: `by` is `app`,
+    /// The notes for ``/Foldback/Store/record(_:force:confirmOnly:once:replacing:held:info:)``: `by` is `app`,
     /// `user`, or `user:` and the origin.
     public var info: [String: String] {
         switch self {

@@ -36,6 +36,8 @@ import Observation
     @ObservationIgnored private var recordings = 0
     /// The rejections that were shown and not told.
     @ObservationIgnored private var untold: [RejectedIntent] = []
+    /// What can be undone, by scope, while somebody keeps it.
+    @ObservationIgnored private var undoModels: [String?: WeakUndoModel<Event>] = [:]
     /// Why answers are late; the waits show it.
     var waitCause = WaitCause.unknown {
         didSet { for wait in waits.values.joined() { wait.run.handle(.cause(waitCause)) } }
@@ -85,6 +87,7 @@ import Observation
             for await _ in changes {
                 await reader.read()
                 guard self?.adopt() == true else { continue }
+                await self?.followUndo()
                 await sources.frame()  // mutant: frame
             }
             guard let self else { return }
@@ -97,6 +100,7 @@ import Observation
     func adoptNow() async {
         await reader.read()
         adopt()  // mutant: read-your-writes
+        await followUndo()
     }
 
     /// The faults in groups. The first use after a change costs as much as there are faults.
@@ -132,6 +136,7 @@ import Observation
         let next = store == nil ? .closed : update.condition
         if condition != next { condition = next }
         for show in update.lists.values { show() }
+        for undo in undoModels.values { _ = undo.model?.adopt(shown) }
         untold += update.news
         if recordings == 0 { tell() }
         for (number, joined) in waits {
@@ -196,6 +201,31 @@ import Observation
     }
 }
 
+// MARK: Undo
+
+extension StoreLink {
+    /// Returns what can be undone in a scope: the same model while somebody keeps it.
+    func undoModel(of scope: String?) -> UndoModel<Event> {
+        if let known = undoModels[scope]?.model { return known }
+        let made = UndoModel(self, scope)
+        undoModels = undoModels.filter { $0.value.model != nil }
+        undoModels[scope] = WeakUndoModel(model: made)
+        return made
+    }
+
+    /// Tells the undo models what has become of their intents.
+    func followUndo() async {
+        for undo in undoModels.values {
+            guard let missing = undo.model?.adopt(shown), !missing.isEmpty else { continue }
+            undo.model?.note(await reader.states(of: missing))
+        }
+    }
+}
+
+private struct WeakUndoModel<Event: Sendable> {
+    weak var model: UndoModel<Event>?
+}
+
 // MARK: Waits
 
 extension StoreLink {
@@ -251,12 +281,41 @@ extension StoreLink {
 /// On return of each command, the model is at its entry or later (U24).
 extension StoreLink {
     func perform(
-        _ event: Event, from initiator: Initiator, confirmOnly: Bool, once: String?
+        _ event: Event, from initiator: Initiator, confirmOnly: Bool, once: String?,
+        replacing key: String?, held: Bool
     ) async throws(CommandError) -> Receipt {
         let receipt = try await openStore.record(
-            event, force: false, confirmOnly: confirmOnly, once: once, info: initiator.info)
+            event, force: false, confirmOnly: confirmOnly, once: once, replacing: key, held: held,
+            info: initiator.info)
         await adoptNow()
         return receipt
+    }
+
+    func perform(
+        contentsOf events: [Event], from initiator: Initiator, once: String?
+    ) async throws(CommandError) -> [Receipt] {
+        let receipts = try await openStore.record(
+            contentsOf: events, force: false, confirmOnly: false, once: once, held: false,
+            info: initiator.info)
+        await adoptNow()
+        return receipts
+    }
+
+    func release(_ number: IntentNumber) async throws(CommandError) {
+        _ = try await openStore.release(number)
+        await adoptNow()
+    }
+
+    func undo(_ number: IntentNumber) async throws(CommandError) -> Reversed {
+        let reversed = try await openStore.undo(number, force: false)
+        await adoptNow()
+        return reversed
+    }
+
+    func redo(_ number: IntentNumber) async throws(CommandError) -> Reversed {
+        let reversed = try await openStore.redo(number, force: false)
+        await adoptNow()
+        return reversed
     }
 
     /// Records a confirm-only event, and shows the wait until the intent is settled. On return, the

@@ -48,17 +48,40 @@ import Observation
     ///   - confirmOnly: whether to show the event only once it is confirmed. Use it for an event
     ///     whose effect cannot be predicted.
     ///   - once: a once key, for example against a double tap; see
-    ///     ``/Foldback/Store/record(_:force:confirmOnly:once:info:)``.
+    ///     ``/Foldback/Store/record(_:force:confirmOnly:once:replacing:held:info:)``.
+    ///   - key: a replacing key, for example of a slider or a text field: the event takes the place of
+    ///     the one before with this key, if that was not sent (F16).
+    ///   - held: whether the event is a draft, which is not sent before ``release(_:)`` (F22).
     /// - Returns: a receipt, with which the answer can be awaited.
-    /// - Throws: as ``/Foldback/Store/record(_:force:confirmOnly:once:info:)``.
+    /// - Throws: as ``/Foldback/Store/record(_:force:confirmOnly:once:replacing:held:info:)``.
     /// - Complexity: one write, one `apply` for each projection, and the reads of all selections of
     ///   rows. Not on the main actor.
     @discardableResult
     public final func perform(
         _ event: P.Event, from initiator: Initiator = .user(), confirmOnly: Bool = false,
-        once: String? = nil
+        once: String? = nil, replacing key: String? = nil, held: Bool = false
     ) async throws(CommandError) -> Receipt {
-        try await link.perform(event, from: initiator, confirmOnly: confirmOnly, once: once)
+        try await link.perform(
+            event, from: initiator, confirmOnly: confirmOnly, once: once, replacing: key,
+            held: held)
+    }
+
+    /// Records and shows several events as one action: all of them, or none (F20). On return, the model
+    /// shows them (U24).
+    ///
+    /// - Throws: as ``/Foldback/Store/record(contentsOf:force:confirmOnly:once:held:info:)``.
+    @discardableResult
+    public final func perform(
+        contentsOf events: [P.Event], from initiator: Initiator = .user(), once: String? = nil
+    ) async throws(CommandError) -> [Receipt] {
+        try await link.perform(contentsOf: events, from: initiator, once: once)
+    }
+
+    /// Lets a draft be sent (F22).
+    ///
+    /// - Throws: as ``/Foldback/Store/release(_:)``.
+    public final func release(_ number: IntentNumber) async throws(CommandError) {
+        try await link.release(number)
     }
 
     /// Records an event that is shown only once it is confirmed, and shows the wait for the answer.

@@ -2,8 +2,8 @@ import Foldback
 
 /// Computes the updates from one published state of a store to the next.
 ///
-/// A status depends on four sorted maps of a published state: overlay, conflicts, rejections and
-/// attempts. Only the reason of a rejection is read from the log. Two states share most of their maps,
+/// A status depends on five sorted maps of a published state: overlay, drafts, conflicts, rejections
+/// and attempts. Only the reason of a rejection is read from the log. Two states share most of their maps,
 /// so the difference costs as much as the changes, however many commits were skipped (U25).
 struct UpdateComputer<Event: Sendable>: Sendable {
     private let source: UpdateSource<Event>
@@ -71,6 +71,9 @@ struct UpdateComputer<Event: Sendable>: Sendable {
             since: old?.overlay ?? Overlay(),
             areSame: { $0.recorded === $1.recorded && $0.acceptance === $1.acceptance }
         ) { number, _, _ in numbers.insert(number) }
+        new.drafts.forEachChange(since: old?.drafts ?? Drafts(), areSame: ==) { number, _, _ in
+            numbers.insert(number)
+        }
         source.conflicts(new).forEachChange(since: old.map(source.conflicts)) {
             numbers.insert($0)
         }
@@ -98,7 +101,9 @@ struct UpdateComputer<Event: Sendable>: Sendable {
         if let intent = new.unsettledIntent(number) {
             let conflict = source.conflicts(new)[number]
             return marked(
-                IntentMark(intent, conflict: conflict, attempt: new.attempts[number]),
+                IntentMark(
+                    intent, conflict: conflict, isHeld: new.drafts[number] == .held,
+                    attempt: new.attempts[number]),
                 intent.recorded, intent.payload,
                 isHidden: conflict != nil || !intent.isOptimistic)  // mutant: hidden-intents
         }

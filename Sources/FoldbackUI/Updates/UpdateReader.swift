@@ -69,6 +69,14 @@ actor UpdateReader<Event: Sendable> {
         return (update, read.parts)
     }
 
+    /// Returns the states of intents, as far as they can be read. May block on the disk.
+    func states(of numbers: [IntentNumber]) -> [IntentNumber: IntentState] {
+        guard let core = store?.core else { return [:] }
+        var states: [IntentNumber: IntentState] = [:]
+        for number in numbers { states[number] = try? core.status(of: number).state }
+        return states
+    }
+
     /// Calls `body` while no update is read.
     func betweenReads<R: Sendable>(_ body: @Sendable () -> R) -> R { body() }
 
@@ -101,8 +109,22 @@ protocol UpdatedStore<Event>: AnyObject, Sendable {
         _ number: IntentNumber, at sequence: LogSequence
     ) throws(LogError) -> (recorded: RecordedIntent, rejection: Rejection)
     nonisolated(nonsending) func record(
-        _ event: Event, force: Bool, confirmOnly: Bool, once: String?, info: [String: String]
+        _ event: Event, force: Bool, confirmOnly: Bool, once: String?, replacing key: String?,
+        held: Bool, info: [String: String]
     ) async throws(CommandError) -> Receipt
+    nonisolated(nonsending) func record(
+        contentsOf events: [Event], force: Bool, confirmOnly: Bool, once: String?, held: Bool,
+        info: [String: String]
+    ) async throws(CommandError) -> [Receipt]
+    nonisolated(nonsending) func release(
+        _ number: IntentNumber
+    ) async throws(CommandError) -> LogSequence
+    nonisolated(nonsending) func undo(
+        _ number: IntentNumber, force: Bool
+    ) async throws(CommandError) -> Reversed
+    nonisolated(nonsending) func redo(
+        _ number: IntentNumber, force: Bool
+    ) async throws(CommandError) -> Reversed
     nonisolated(nonsending) func retry(
         _ number: IntentNumber, with edited: Event?, force: Bool
     ) async throws(CommandError) -> Receipt

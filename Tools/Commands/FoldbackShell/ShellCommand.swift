@@ -85,11 +85,26 @@ struct ShellCommand {
         }
     }
 
+    func events(_ name: ExactString) throws(ShellError) -> [DocumentEvent] {
+        var events: [DocumentEvent] = []
+        for (index, element) in try array(name).enumerated() {
+            do { events.append(try DocumentEvent(json: element)) } catch {
+                throw ShellError(.badRequest, "\"\(place)\(name)[\(index)]\": \(error)")
+            }
+        }
+        return events
+    }
+
+    private func array(_ name: ExactString) throws(ShellError) -> [JSON] {
+        guard let field = fields[name] else { throw missing(name) }
+        guard let elements = field.arrayValue else { throw wrong(name, "an array") }
+        return elements
+    }
+
     func confirmedEvents(
         _ name: ExactString
     ) throws(ShellError) -> [ConfirmedEvent<DocumentEvent>] {
-        guard let field = fields[name] else { throw missing(name) }
-        guard let elements = field.arrayValue else { throw wrong(name, "an array") }
+        let elements = try array(name)
         var events: [ConfirmedEvent<DocumentEvent>] = []
         for (index, element) in elements.enumerated() {
             let place = "\(self.place)\(name)[\(index)]"

@@ -50,7 +50,10 @@ public struct ShellError: Error {
         // The shell has no outbox. An app that opened the log before may have sent the intent.
         case .notPending, .mayHaveLeft: self.init(.notPending, error.description)
         case .notRejected: self.init(.notRejected, error.description)
-        case .invalidBatch, .tooLarge, .notEncodable: self.init(.badRequest, error.description)
+        // The contract has no codes of their own for these.
+        case .notHeld, .onceKeyInUse, .notUndoable, .reworded, .tooMany, .invalidBatch, .tooLarge,
+            .notEncodable:
+            self.init(.badRequest, error.description)
         case .log(let error): self.init(error)
         default: self.init(.storage, error.description)
         }

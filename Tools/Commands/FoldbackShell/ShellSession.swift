@@ -46,6 +46,10 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
         case "record": try await record(command)
         case "acknowledge": try await acknowledge(command)
         case "reject": try await reject(command)
+        case "together": try await together(command)
+        case "release": ["sequence": .of(try await store.release(command.intent()))]
+        case "undo": reversed(try await store.undo(command.intent(), force: command.flag("force")))
+        case "redo": reversed(try await store.redo(command.intent(), force: command.flag("force")))
         case "withdraw": ["sequence": .of(try await store.withdraw(command.intent()))]
         case "abandon": ["sequence": .of(try await store.abandon(command.intent()))]
         case "dismiss": ["sequence": .of(try await store.dismiss(command.intent()))]
@@ -71,13 +75,40 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
     private func record(_ command: ShellCommand) async throws -> JSON.Object {
         let receipt = try await store.record(
             command.event("event"), force: command.flag("force"),
-            confirmOnly: command.flag("confirmOnly"), once: command.optionalString("once"))
+            confirmOnly: command.flag("confirmOnly"), once: command.optionalString("once"),
+            replacing: command.optionalString("replacing"), held: command.flag("held"))
         var answer: JSON.Object = ["intent": .of(receipt.number)]
         if receipt.isJoined {
             answer["joined"] = true
         } else {
             answer["sequence"] = .of(receipt.sequence)
+            if command.has("replacing") {
+                answer["replaced"] = try store.intent(receipt.number).replaces.map { .of($0) }
+            }
         }
+        return answer
+    }
+
+    private func together(_ command: ShellCommand) async throws -> JSON.Object {
+        let receipts = try await store.record(
+            contentsOf: command.events("events"), force: command.flag("force"),
+            confirmOnly: command.flag("confirmOnly"), once: command.optionalString("once"),
+            held: command.flag("held"))
+        var answer: JSON.Object = ["intents": .of(receipts.map(\.number))]
+        answer["sequence"] = receipts.first.map { .of($0.sequence) }
+        return answer
+    }
+
+    /// The answer to undo or redo. One intent that was recorded is `intent`, several are `intents`.
+    private func reversed(_ reversed: Reversed) -> JSON.Object {
+        if let state = reversed.ignored {
+            return ["ignored": true, "state": .string(state.rawValue)]
+        }
+        var answer = JSON.Object()
+        if !reversed.withdrawn.isEmpty { answer["withdrawn"] = true }
+        let numbers = reversed.recorded.map(\.number)
+        if numbers.count == 1 { answer["intent"] = .of(numbers[0]) }
+        if numbers.count > 1 { answer["intents"] = .of(numbers) }
         return answer
     }
 

@@ -9,10 +9,16 @@ struct Shell: AsyncParsableCommand {
         abstract: "Runs a session on a log of documents: one JSON object per line in and out.",
         discussion: """
             The command creates the log if it does not exist. Each line of input is a command, such \
-            as {"do":"view"}. Commands that write: record, acknowledge, reject, withdraw, abandon, \
-            dismiss, retry, confirm. Commands that read: view, get, intent, rejections, entries, \
+            as {"do":"view"}. Commands that write: record, together, release, undo, redo, \
+            acknowledge, reject, withdraw, abandon, dismiss, retry, confirm. Commands that read: view, get, intent, rejections, entries, \
             status. Once {"do":"flush"} is answered, everything answered before it survives a \
             power cut, also under relaxed.
+
+            record takes "replacing":KEY, which takes back the last intent with that key if it was \
+            never sent, and "held":true, which records a draft that is not sent before \
+            {"do":"release","intent":1}. {"do":"together","events":[...]} records all events or \
+            none, as one action. {"do":"undo","intent":1} takes back the whole action of an intent, \
+            and redo brings it back.
 
             Example:
               $ echo '{"do":"record","event":{"op":"set","key":"a","value":1}}' | foldback shell a.log

@@ -34,6 +34,7 @@ struct RecordingLoads: Sendable {
             run.add(load(documentsLoad, Documents.self, documents, inFlight))
         }
         run.add(queuedLoad(name("enqueue and receipt(), raw bytes", 256), 256))
+        addTogether(to: &run)
         return try await run.measurements(rounds: rounds, bench)
     }
 
@@ -78,6 +79,31 @@ struct RecordingLoads: Sendable {
                 run.compareTime(of: name, withRaw: raw, isDurable ? .atMost(1.15) : nil)
             } else {
                 run.compareSpeed(of: name, withRaw: raw, isDurable ? .atLeast(leastSpeed) : nil)
+            }
+        }
+    }
+
+    /// Adds actions of several events in one call (F20).
+    private func addTogether(to run: inout InterleavedRun) {
+        let isDurable = durability == .durable
+        let (calls, action) = (together(256), together(500))
+        run.add(togetherLoad(calls, 256))
+        run.add(togetherLoad(action, 500))
+        run.compareSpeed(
+            of: calls, withRaw: name(ofRaw: 256), isDurable ? .atLeast(0.75) : nil)
+        run.compareSpeed(
+            of: action, with: name(Self.bytes, 1), called: "one after another",
+            isDurable ? .atLeast(20) : nil)
+    }
+
+    private func together(_ count: Int) -> String {
+        "\(durability.rawValue) record(contentsOf:), raw bytes, \(count) in a call"
+    }
+
+    private func togetherLoad(_ name: String, _ count: Int) -> InterleavedRun.Load {
+        InterleavedRun.Load(name: name) {
+            try await withStore(Tally.self) { store in
+                try await store.pace(recordingTogether: Events.raw, count, upTo: limit)
             }
         }
     }
@@ -168,6 +194,26 @@ extension Store {
             return try await group.reduce(into: [Duration]()) { $0 += $1 }
         }
         return Pace(count: latencies.count, elapsed: clock.now - start, latencies: latencies)
+    }
+
+    /// Records one action of several events after another. A latency is that of a whole action.
+    func pace(
+        recordingTogether events: [Event], _ count: Int, upTo limit: Limit
+    ) async throws -> Pace {
+        let clock = ContinuousClock()
+        let start = clock.now
+        var latencies: [Duration] = []
+        var last = start
+        while latencies.count * count < limit.count, last < start + limit.time {
+            let first = latencies.count * count
+            let action = (first..<first + count).map { events[$0 % events.count] }
+            _ = try await record(contentsOf: action)
+            let now = clock.now
+            latencies.append(now - last)
+            last = now
+        }
+        return Pace(
+            count: latencies.count * count, elapsed: clock.now - start, latencies: latencies)
     }
 
     /// Records with one task that queues at most `inFlight` intents ahead of the disk, and a task

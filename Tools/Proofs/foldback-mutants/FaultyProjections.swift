@@ -51,6 +51,19 @@ struct DictionaryOrder: TestProjection {
     }
 }
 
+/// Says that removing a key undoes any change of it.
+struct ForgetsOldValue: TestProjection, Undoable {
+    var state = TestState()
+
+    mutating func apply(_ event: TestEvent, _ context: EventContext) throws {
+        try state.apply(event, id: context.id)
+    }
+
+    func inverse(of event: TestEvent, _ context: EventContext) -> TestEvent? {
+        if case .put(let key, _) = event { .removed(key) } else { nil }
+    }
+}
+
 /// Changes the sum before it checks the limit.
 struct ChangesThenThrows: TestProjection {
     var state = TestState()

@@ -114,5 +114,6 @@ struct Mutant: Sendable {
 ///
 /// Add a mutant here, and its marker at the end of a line in `Sources`.
 let mutants: [Mutant] =
-    entryMutants + answerMutants + storageMutants + fileMutants + sendingMutants + rowMutants
+    entryMutants + answerMutants + storageMutants + fileMutants + sendingMutants + undoMutants
+    + rowMutants
     + sharingMutants + viewMutants + projectionMutants

@@ -12,6 +12,7 @@ let projectionMutants: [Mutant] = [
     Mutant("names too few keys", rule: "P9", law: .p9, in: NamesTooFewKeys.self),
     Mutant("its parts lack a field", rule: "P16", law: .p16, in: PartsLackField.self),
     Mutant("refuses less than the other", rule: "P17", law: .p17, beside: CorrectProjection.self),
+    Mutant("its inverse forgets what was there", rule: "F21", law: .p18, in: ForgetsOldValue.self),
     Mutant("its codec loses a field", rule: "P11", law: .p11, in: LosesField.self),
     Mutant("its state codec loses a field", rule: "P11", law: .p11, in: StateLosesField.self),
     Mutant("its state cannot be read again", rule: "P3", law: .p3, in: StateCannotBeRead.self),

@@ -37,7 +37,8 @@ let answerMutants: [Mutant] = [
     Mutant(
         "a rejection takes back an accepted intent", rule: "F7", law: .p2,
         at: "late-rejection",
-        .value(".append(.changed(number, .rejected(rejection)))", if: "$0.state == .accepted")),
+        .value(
+            ".append([.changed(number, .rejected(rejection))])", if: "intent.state == .accepted")),
     Mutant(
         "an intent is withdrawn after an attempt", rule: "F7", law: .p2,
         at: "withdrawal", .fails()),
@@ -101,8 +102,8 @@ let answerMutants: [Mutant] = [
         test: "the lean paths and the general path write the same bytes and leave the same state",
         at: "recorded-bytes",
         .value(
-            ".append(.acknowledged(Acknowledged(number: number, position: nil, "
-                + "replacement: replacement, settles: settles)))")),
+            "Acknowledged(number: number, position: nil, replacement: replacement, "
+                + "settles: settles)")),
     Mutant(
         "the general path shows no intent that is forced", rule: "F9", law: .p2,
         at: "recorded-view", .skip()),

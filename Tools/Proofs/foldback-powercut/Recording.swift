@@ -120,8 +120,8 @@ private struct AnswerReading {
         self.scenario = scenario
         entryCount = entries.count
         for entry in entries {
-            guard case .intent(let number, _, _, _, _) = entry.content else { continue }
-            sequenceOfIntent[number.value] = Int(entry.sequence.value)
+            guard case .intent(let intent) = entry.content else { continue }
+            sequenceOfIntent[intent.number.value] = Int(entry.sequence.value)
         }
     }
 
@@ -187,8 +187,7 @@ extension LogEntry {
         let hashes = events.map { "\($0.bytes.hashValue)" }.joined(separator: " ")
         let what =
             switch content {
-            case .intent(let number, _, let isConfirmOnly, let once, let retries):
-                "intent \(number) \(isConfirmOnly) \(once ?? "") \(retries?.value ?? 0)"
+            case .intent(let intent): intent.text
             case .acknowledged(let number, let position, _):
                 "acknowledged \(number) \(position?.value ?? 0)"
             case .changed(let number, let change): "changed \(number) \(change)"
@@ -196,6 +195,15 @@ extension LogEntry {
                 "confirmed \(events.map { "\($0.position) \($0.origin as Any)" }) \(through)"
             }
         return "\(sequence) \(time) \(replica) \(info) \(what) \(hashes)"
+    }
+}
+
+extension LoggedIntent {
+    /// The intent's terms as text to compare.
+    fileprivate var text: String {
+        let links = [retries, replaces, group, undoes].map { $0?.value ?? 0 }
+        return "intent \(number) \(isConfirmOnly) \(isHeld) \(once ?? "") "
+            + "\(replacingKey ?? "") \(links) \(inverse?.bytes.hashValue ?? 0)"
     }
 }
 

@@ -108,12 +108,17 @@ package final class WebDriver: Sendable {
     }
 
     /// Presses the key of each character where the focus is, one after the other.
-    package func press(_ characters: String) async throws {
-        let actions = characters.flatMap { character in
+    ///
+    /// - Parameter modifiers: the keys that are held meanwhile.
+    package func press(_ characters: String, with modifiers: [Key] = []) async throws {
+        let presses = characters.flatMap { character in
             ["keyDown", "keyUp"].map { type -> JSON in
                 ["type": .string(type), "value": .string(String(character))]
             }
         }
+        let actions =
+            modifiers.map { Self.action("keyDown", $0) } + presses
+            + modifiers.map { Self.action("keyUp", $0) }
         let keyboard: JSON = ["type": "key", "id": "keyboard", "actions": .array(actions)]
         try await post("actions", ["actions": [keyboard]])
     }
@@ -126,6 +131,7 @@ package final class WebDriver: Sendable {
     package enum Key: String {
         case tab = "\u{E004}"
         case shift = "\u{E008}"
+        case control = "\u{E009}"
         case enter = "\u{E007}"
         case escape = "\u{E00C}"
         case space = " "

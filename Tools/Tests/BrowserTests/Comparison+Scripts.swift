@@ -6,14 +6,14 @@ extension Comparison {
         // The frequent kinds several times.
         const names = [
             "like", "like", "like", "unlike", "comment", "comment", "post", "delete", "follow",
-            "unfollow", "withdraw", "boost", "upload", "fraction", "wait", "open", "retry", "dismiss",
+            "unfollow", "withdraw", "undo", "undo", "redo", "redo", "redo", "boost", "upload", "fraction", "wait", "open", "retry", "dismiss",
             "reject", "reword", "friend", "friend", "advance", "load", "network", "accept", "accept",
             "accept", "accept", "accept",
         ];
         const pick = (list, number) => list[number % list.length];
 
         // Returns what to send; undefined if the action fits nothing.
-        function request(name, number, { rows, stage, people, waits, blocked, known }) {
+        function request(name, number, { rows, stage, people, waits, blocked, known, undo }) {
             const posts = rows.filter(row => row.kind === "post" && row.loaded && !row.ghost);
             const marks = rows.flatMap(row => row.marks).concat(
                 Object.values(people).flatMap(person => person.marks));
@@ -38,6 +38,7 @@ extension Comparison {
                     return person && device({ do: name, name: person });
                 case "retry": case "dismiss": case "withdraw":
                     return mark && device({ do: name, number: mark });
+                case "undo": case "redo": return undo[name] && device({ do: name });
                 case "open":
                     return known.length > 0 && device({ do: name, post: pick(known, number).id });
                 case "wait":
@@ -75,7 +76,7 @@ extension Comparison {
     /// Returns what the page shows, and what it has to show.
     static let shown = """
         const find = (node, part) => node.querySelector(part);
-        const plain = words => words.toLowerCase().replace(/\\\\.$/, "");
+        const plain = words => words.toLowerCase().replace(/\\.$/, "");
         const texts = (node, part) => [...node.querySelectorAll(part)].map(node => node.textContent);
         // Takes from a mark in the page what it has to say. The page may say more.
         const shownMarks = node => [...node.querySelectorAll("[data-mark]")].map(mark => [
@@ -149,12 +150,14 @@ extension Comparison {
                 shownMarks(node),
             ]),
             known: [...document.querySelectorAll("#known [data-post]")].map(node => node.dataset.post),
+            undo: ["undo", "redo"].map(name => find(document, `#${name}`)).map(
+                button => [button.textContent, button.ariaDisabled === "true"]),
             account: texts(document, "#account .badge").map(words => parseInt(words))
                 .filter(number => number > 0),
             link: texts(document, "#link").join("").trim(),
             held: [...document.querySelectorAll("#held-list > li")].map(node => node.key),
         });
-        const rightAround = ({ feed, waits, people, known, account, stage }) => ({
+        const rightAround = ({ feed, waits, people, known, account, undo, stage, blocked }) => ({
             busy: String(feed.busy), note: Boolean(feed.error || feed.empty),
             waits: Object.entries(waits).map(([name, wait]) => [
                 name, wait.phase, wait.busy && Boolean(controlOf(name)), wait.indicator ? Object.keys(wait.indicator)[0] : null,
@@ -165,6 +168,9 @@ extension Comparison {
                 name, String(followed), rightMarks(marks),
             ]),
             known: known.map(({ id }) => id),
+            undo: [["Undo", undo.undo], ["Redo", undo.redo]].map(([words, name]) => [
+                name ? `${words} ${name}` : words, !name || blocked.includes("*"),
+            ]),
             account: ["pending", "accepted", "conflicted", "rejected"].map(word => account[word])
                 .filter(number => number > 0),
             link: account.paused ?? "online", held: stage.held.map(({ id }) => id),

@@ -21,7 +21,7 @@ struct Comparison {
     /// Every kind of action.
     static let kinds: Set = [
         "like", "unlike", "comment", "post", "delete", "follow", "unfollow", "boost", "upload",
-        "open",
+        "open", "undo", "redo",
         "retry", "dismiss", "withdraw", "wait", "load", "accept", "reject", "reword", "fraction",
         "friend", "advance", "network", "crash",
     ]

@@ -75,6 +75,46 @@ extension BrowserTests {
             }
         }
 
+        @Test func `B12: a post with a photo survives a kill, and is sent when the photo is there`()
+            async throws
+        {
+            try await BrowserTests.withPage(ignoring: ["net::ERR_"]) { page in
+                try await page.loaded()
+                try await page.server.stage(["do": "offline", "replica": "mia"])
+                try await page.browser.type("A picture", into: "#post-text")
+                try await page.click("#upload-send")
+                let post = try await page.row(saying: "A picture")
+                try await page.settle()
+                let words = "\(page.row(post)).querySelector('.words').textContent"
+                #expect(
+                    try await page.string(words)
+                        == "Photo: The photo is not sent: The server cannot be reached")
+                #expect(try await page.value("document.querySelector('#retry-1')") != .null)
+                let before = try await page.picture("B12-draft")
+                try await page.check()
+                try await page.kill()
+                #expect(try await page.shown(post).marks == ["pending"])
+                #expect(try await page.string(words).contains("The photo is not sent"))
+
+                try await page.server.hold()
+                try await page.server.stage(["do": "online", "replica": "mia"])
+                try await page.settle()
+                try await page.advance(milliseconds: 200)
+                try await page.until("\(words) === 'Photo: Sending the photo'")
+                try await page.kill()
+                // The process goes on by itself.
+                try await page.until("document.querySelector('#stage-accept-mia-upload')")
+                #expect(try await page.string(words) == "Photo: Sending the photo")
+                try await page.server.release()
+                try await page.until(post, is: "settled")
+                try await page.settle()
+                #expect(before != (try await page.picture("B12-photo")))
+                #expect(try await page.rows(saying: "A picture") == [post])
+                try await page.expectNothingLeft()
+                try await page.check()
+            }
+        }
+
         @Test func `B12: a lost connection goes on where it was`() async throws {
             try await BrowserTests.withPage(ignoring: ["net::ERR_"]) { page in
                 try await page.loaded()

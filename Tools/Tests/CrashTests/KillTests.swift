@@ -63,10 +63,11 @@ import Testing
             for entry in piece {
                 seen += 1
                 #expect(entry.sequence.value == seen, "\(note)")
-                if case .intent(let number, let event, _, _, _) = entry.content {
-                    numbers.append(number.value)
-                    let id = IntentID(replica: entry.replica, number: number)
-                    try documents.apply(try #require(event.event), EventContext(.intent(id)))
+                if case .intent(let intent) = entry.content {
+                    numbers.append(intent.number.value)
+                    let id = IntentID(replica: entry.replica, number: intent.number)
+                    try documents.apply(
+                        try #require(intent.event.event), EventContext(.intent(id)))
                 }
             }
         }

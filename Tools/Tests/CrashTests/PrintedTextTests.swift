@@ -71,11 +71,11 @@ import Testing
             let reader = try LogReader(at: directory)
             defer { reader.close() }
             let first = try #require(try reader.entries(from: 1, countMax: 1).first)
-            guard case .intent(_, let logged, _, _, _) = first.content else {
+            guard case .intent(let intent) = first.content else {
                 Issue.record("entry 1 is not an intent")
                 continue
             }
-            #expect(logged.bytes == event.encoded)
+            #expect(intent.event.bytes == event.encoded)
         }
         let copied = try run([foldback, "export", path("copy")]).output.split(separator: "\n")
         let first = try run([foldback, "export", log]).output.split(separator: "\n")

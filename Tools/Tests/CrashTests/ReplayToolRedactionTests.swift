@@ -88,6 +88,30 @@ import Testing
         #expect(lines[2]["event"]?["events"]?.arrayValue?.last?["value"] == [true, 0, -7, 2.5])
     }
 
+    @Test func `the inverse of an event and a replacing key are redacted too`() throws {
+        let event = #"{"key":"note","op":"set","value":"secret new"}"#
+        let inverse = #"{"key":"note","op":"set","value":"secret old"}"#
+        let entry =
+            #"{"at":1,"event":\#(event),"intent":1,"inverse":{"event":\#(inverse),"format":[1,1]},"kind":"intent","replacing":"card 4111","replica":"me","sequence":1}"#
+        try ReplayStory.write([entry], to: file, kind: .downlink)
+        for (rule, count) in [
+            (["--redact", "/value"], 2), (["--redact-key", "note"], 2), (["--keep", "/key"], 2),
+        ] {
+            let seen = try export(rule[0], rule[1])
+            #expect(seen.errors == "\(rule[0]) \(rule[1]): \(count)\n", "\(seen)")
+            #expect(!seen.output.contains("secret") && !seen.output.contains("4111"), "\(seen)")
+            let line = try lines(seen.output)[0]
+            #expect(line["inverse"]?["event"]?["op"] == "set")
+            #expect(line["inverse"]?["event"]?["key"] == line["event"]?["key"])
+            #expect(line["inverse"]?["event"]?["value"] != line["event"]?["value"])
+        }
+        let unreadable =
+            #"{"at":1,"event":\#(event),"intent":1,"inverse":{"bytes":"AP8=","format":[200,1]},"kind":"intent","replica":"me","sequence":1}"#
+        try ReplayStory.write([unreadable], to: file, kind: .downlink)
+        let refused = try export("--redact", "/value")
+        #expect(refused.status != 0 && refused.errors.contains("is not JSON"), "\(refused)")
+    }
+
     @Test func `a rule without a match is an error, and no file is written`() throws {
         try ReplayStory.write(Self.entries, to: file, kind: .downlink)
         let output = directory.url.appending(path: "out")

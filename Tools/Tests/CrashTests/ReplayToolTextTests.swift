@@ -55,6 +55,34 @@ import Testing
         #expect(try JSON(parsing: json)["positions"] == [2, 4])
     }
 
+    @Test func `a line says what an intent has beside its event, and what became of it`() throws {
+        let set = { (key: String) in #"{"op":"set","key":"\#(key)","value":1}"# }
+        try ReplayStory.makeLog(
+            directory.log,
+            [
+                #"{"do":"record","event":\#(set("a")),"replacing":"k"}"#,
+                #"{"do":"record","event":\#(set("a")),"replacing":"k","held":true}"#,
+                #"{"do":"together","events":[\#(set("b")),\#(set("c"))]}"#,
+                #"{"do":"release","intent":2}"#, #"{"do":"acknowledge","intent":2}"#,
+                #"{"do":"undo","intent":2}"#, #"{"do":"undo","intent":3}"#,
+            ], kind: .downlink)
+        let lines = try run([foldback, "log", directory.log.path]).output.split(separator: "\n")
+        let ends = [
+            "replaceable by k", "a draft  replaceable by k  replaces intent 1",
+            "first of several together", "together with intent 3",
+            "released 2        it may be sent",
+            "acknowledged 2", "undoes intent 2", "undone 4          taken back by undo or redo",
+            "undone 3          taken back by undo or redo",
+        ]
+        try #require(lines.count == ends.count)
+        for (line, end) in zip(lines, ends) { #expect(line.contains(end), "\(line)") }
+        let story = try run([foldback, "why", directory.log.path, "--intent", "2"]).output
+        #expect(story.contains("released 2") && story.contains("undoes intent 2"))
+        let undone = try run([foldback, "log", directory.log.path, "--kind", "undone"]).output
+        #expect(undone.split(separator: "\n").count == 2)
+        #expect(try run([foldback, "status", directory.log.path]).output.contains("held        0"))
+    }
+
     @Test func `a document's text stays on its line, and reads from left to right`() throws {
         let forged = #"a\npending 7\u202e\u2066\u200f\u2028"#
         try ReplayStory.makeLog(

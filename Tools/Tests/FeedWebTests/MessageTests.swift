@@ -63,7 +63,9 @@ import Testing
         #expect(hub.revision == "b-0")
     }
 
-    private static let writer = RowWriter(user: "mia", pause: nil) { _ in "like" }
+    private static let writer = RowWriter(
+        user: "mia", pause: nil, sending: nil, unsent: [:]
+    ) { _ in "like" }
 
     /// A list with a row for each letter. The case of a letter is its content.
     private static func list(_ letters: String) throws(ListError) -> FeedSnapshot {

@@ -46,6 +46,7 @@ extension ScreenContent {
             waits: [:], blocked: [], people: [:], known: [], chart: nil, signedIn: signedIn,
             account: WireAccount(
                 pending: 0, rejected: 0, accepted: 0, conflicted: 0, paused: nil),
+            undo: WireUndo(undo: nil, redo: nil),
             stage: WireStage(
                 holding: false, held: [], offline: [], rejectNext: false, loseNextAnswer: false,
                 delay: 0, clock: "manual", now: 0, replicas: ["mia"], restarts: 0, pid: 1,

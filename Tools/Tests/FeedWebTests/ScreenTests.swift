@@ -58,22 +58,6 @@ import Testing
         }
     }
 
-    @Test func `an upload needs the network`() async throws {
-        try await withWorld { world, screen, _ in
-            try await world.perform(.setOnline(false, replica: "mia"))
-            try await world.perform(.upload("A picture"), as: "mia")
-            #expect(screen.upload?.data.isFailure == true)
-            try await world.perform(.setOnline(true, replica: "mia"))
-            try await world.perform(.upload("A picture"), as: "mia")
-            try await world.perform(.advance(seconds: 1))
-            #expect(screen.upload?.data.isLoading == true)
-            try await world.perform(.setOnline(false, replica: "mia"))
-            try await world.perform(.advance(seconds: 1))
-            #expect(screen.upload?.data.isFailure == true)
-            #expect(screen.model.view.feed.posts.values.allSatisfy { $0.text != "A picture" })
-        }
-    }
-
     @Test func `a held upload has no fraction before the stage reports one`() async throws {
         try await withWorld { world, screen, _ in
             world.stage.hold()

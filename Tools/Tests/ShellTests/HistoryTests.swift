@@ -40,7 +40,7 @@ import Testing
         await store.close()
     }
 
-    @Test func `the folder has all 23 histories`() throws { #expect(try History.all().count == 23) }
+    @Test func `the folder has all 28 histories`() throws { #expect(try History.all().count == 28) }
 }
 
 /// A worked history: a line with its kind and replica, then lines with a command and the fields

@@ -38,6 +38,7 @@ package final class Request: Sendable {
             switch self {
             case .answers(let commands, _): max(commands.count, 1)
             case .recordRejected: 2
+            case .command(.recordAll(let proposals), _): max(proposals.count, 1)
             case .command, .answer, .noteLineage, .noteLostData, .noteSeenFaults, .noteContinued,
                 .sync, .recordAttempts, .writeCheckpointRow, .removeCheckpointRows:
                 1
@@ -161,6 +162,10 @@ package final class Request: Sendable {
 /// The outcome of a request that was carried out.
 package enum RequestResult: Sendable {
     case recorded(IntentID, LogSequence)
+    /// The intents of one action, and the entry of the first (F20).
+    case recordedAll([IntentID], LogSequence)
+    /// What undo or redo has taken back, and what it has recorded (F21).
+    case reversed(withdrawn: [IntentNumber], recorded: [(id: IntentID, sequence: LogSequence)])
     /// The intent with the same once key, and its entry, or the entry that dismissed the retried
     /// rejection (F14).
     case joined(IntentID, LogSequence)
@@ -189,6 +194,10 @@ extension Result where Success == RequestResult, Failure == CommandError {
         switch outcome {
         case .recorded(let id, _), .joined(let id, _):
             return .log(.outcomeUnknown(intent: id.number, failure))
+        case .recordedAll(let ids, _):
+            return .log(.outcomeUnknown(intent: ids.first?.number, failure))
+        case .reversed(_, let recorded):
+            return .log(.outcomeUnknown(intent: recorded.first?.id.number, failure))
         case .appended, .ignored, .confirmed, .batchIgnored, .answers, .attempted, .done:
             return .log(.outcomeUnknown(intent: nil, failure))
         }

@@ -4,30 +4,129 @@ package struct SettledIntentRow: Sendable {
     let intent: SettledIntent
 }
 
-extension WorkingLog {
-    /// Returns the named intents that are recorded and not in the overlay, with their rows. Reads
-    /// rows of this transaction before rows of the last commit.
+/// Finds the settled intents that one command depends on. Each is read once. Rows of the transaction
+/// in preparation come before rows of the last commit.
+final class SettledIntentFinder {
+    /// The intents that were found.
+    private(set) var found: [IntentNumber: SettledIntentRow] = [:]
+    private let storage: any LogStorage
+    private let codec: any PayloadCodec
+    private let uncommitted: WriteBatch
+
+    init(in storage: any LogStorage, _ codec: any PayloadCodec, uncommitted: WriteBatch) {
+        self.storage = storage
+        self.codec = codec
+        self.uncommitted = uncommitted
+    }
+
+    /// The intents, as a decision asks for them.
+    var intents: SettledIntents {
+        let replicas = storage.header.replicas
+        return SettledIntents(isOwn: replicas.has) { number throws(LogError) in
+            try self.find(number).intent
+        }
+    }
+
+    /// Returns an intent that was recorded and is not in the overlay.
     ///
     /// - Throws: `.damaged` if a row says that its intent is in the overlay; errors of reading the
     ///   row.
-    package func lookUpSettled(
-        _ named: [IntentNumber], in storage: any LogStorage, _ codec: any PayloadCodec
-    ) throws(LogError) -> [IntentNumber: SettledIntentRow] {
-        var subjects: [IntentNumber: SettledIntentRow] = [:]
-        for number in named {
-            guard fold.state.wasRecorded(number), fold.state.overlay[number] == nil,
-                subjects[number] == nil
-            else { continue }
-            let (row, recorded) = try storage.settledIntent(
-                number, codec: codec, uncommitted: batch)
-            guard let settlement = row.settlement else {
-                throw .damaged(
-                    path: storage.path, sequence: nil,
-                    reason: "intent \(number) should be in the overlay and is not")
-            }
-            subjects[number] = SettledIntentRow(
-                row: row, intent: SettledIntent(recorded: recorded, settlement: settlement))
+    func find(_ number: IntentNumber) throws(LogError) -> SettledIntentRow {
+        if let known = found[number] { return known }
+        let (row, recorded) = try storage.settledIntent(
+            number, codec: codec, uncommitted: uncommitted)
+        guard let settlement = row.settlement else {
+            throw .damaged(
+                path: storage.path, sequence: nil,
+                reason: "intent \(number) should be in the overlay and is not")
         }
-        return subjects
+        // Only decisions on undone and redone actions ask how an intent was withdrawn (F21).
+        let isTied = recorded.terms.undoes != nil || recorded.terms.group != nil
+        let change: IntentChange? =
+            isTied && settlement == .withdrawn ? try self.change(at: row.settlementSequence) : nil
+        let intent = SettledIntentRow(
+            row: row,
+            intent: SettledIntent(recorded: recorded, settlement: settlement, change: change))
+        found[number] = intent
+        return intent
+    }
+
+    /// Returns a kept inverse with its event.
+    func payload(of kept: RecordedEvent) -> Payload {
+        codec.payload(reading: kept.bytes, format: kept.format)
+    }
+
+    // MARK: What became of an intent
+
+    /// Returns whether an intent that was withdrawn was released before (F22).
+    ///
+    /// - Complexity: reads the entries in between.
+    func wasReleased(_ number: IntentNumber) throws(LogError) -> Bool {
+        let row = try find(number).row
+        return try firstEntry(between: row) {
+            if case .changed(number, .released) = $0 { true } else { false }
+        } != nil
+    }
+
+    /// Returns whether the authority applied another event for a confirmed intent than the one that
+    /// was recorded (F21).
+    ///
+    /// - Complexity: one entry, if it acknowledges the intent or has an event that names it. Else the
+    ///   entries in between: the acknowledgement is one of them.
+    func wasReworded(_ number: IntentNumber) throws(LogError) -> Bool {
+        let (row, intent) = (try find(number).row, try find(number).intent.recorded)
+        func isOther(_ answer: Acknowledged) -> Bool {
+            answer.replacement.map { !isSame($0, intent.payload) } ?? false
+        }
+        switch try entry(at: row.settlementSequence) {
+        case .acknowledged(let answer): return isOther(answer)
+        case .confirmed(let batch):
+            let events = batch.events.filter { $0.origin == intent.id }
+            guard events.isEmpty else {
+                return events.count > 1 || !isSame(events[0].payload, intent.payload)
+            }
+        case .intent, .changed: break
+        }
+        let acknowledgement = try firstEntry(between: row) {
+            if case .acknowledged(let answer) = $0 { answer.number == number } else { false }
+        }
+        guard case .acknowledged(let answer) = acknowledgement else { return false }
+        return isOther(answer)
+    }
+
+    private func isSame(_ a: Payload, _ b: Payload) -> Bool {
+        a.compared(by: codec.comparison).isSame(as: b)
+    }
+
+    private func change(at sequence: LogSequence) throws(LogError) -> IntentChange? {
+        guard case .changed(_, let change) = try entry(at: sequence) else { return nil }
+        return change
+    }
+
+    private func firstEntry(
+        between row: SettlementRow, where isWanted: (Entry) -> Bool
+    ) throws(LogError) -> Entry? {
+        var sequence = row.intentSequence.next
+        while sequence < row.settlementSequence {
+            let entry = try entry(at: sequence)
+            if isWanted(entry) { return entry }
+            sequence = sequence.next
+        }
+        return nil
+    }
+
+    private func entry(at sequence: LogSequence) throws(LogError) -> Entry {
+        let pending = uncommitted.record(at: sequence)
+        guard let bytes = pending != nil ? pending : try storage.record(at: sequence) else {
+            throw .damaged(path: storage.path, sequence: sequence, reason: "the record is missing")
+        }
+        do throws(FormatError) {
+            return try Record.decoded(
+                bytes, at: sequence, predecessor: nil, replicas: storage.header.replicas,
+                codec: codec
+            ).record.entry
+        } catch {
+            throw LogError(error, at: storage.path, sequence: sequence)
+        }
     }
 }

@@ -1,8 +1,8 @@
-/// How a command becomes an entry of the transaction in preparation.
+/// How a command becomes entries of the transaction in preparation.
 ///
 /// ```
-///  command ─┬─ plainEntry ─▶ append(_:)        entry ─▶ fold plan                         lean path
-///           └─ nil ────────▶ carryOutAny(_:)   decision ─▶ entry ─▶ effects ─▶ fold plan
+///  command ─┬─ plainEntry ─▶ append(_:)        entry ─▶ fold plan                           lean path
+///           └─ nil ────────▶ carryOutAny(_:)   decision ─▶ entries ─▶ effects ─▶ fold plans
 /// ```
 ///
 /// Both paths give the same bytes and the same state. ``PlainEntry`` says which commands take the
@@ -12,7 +12,7 @@ extension WorkingLog {
     ///
     /// - Parameters:
     ///   - isForced: whether an intent is recorded even if `apply` throws (F9).
-    ///   - time: the time of the entry.
+    ///   - time: the time of the entries.
     ///   - storage: the log, for settled intents that the command names.
     /// - Throws: the command's refusal, or an error of reading the log; nothing has changed.
     package mutating func carryOut(
@@ -26,37 +26,184 @@ extension WorkingLog {
             command, isForced: isForced, at: time, reading: storage, codec)
     }
 
-    /// Carries out any command: decides it, and appends the entry if there is one.
+    /// Carries out any command: decides it, and appends the entries if there are some.
     ///
     /// Parameters and errors are those of ``carryOut(_:isForced:at:reading:_:)``.
     package mutating func carryOutAny(
         _ command: Command, isForced: Bool, at time: Timestamp,
         reading storage: any LogStorage, _ codec: any PayloadCodec
     ) throws(CommandError) -> RequestResult {
-        let subjects = try CommandError.converting { () throws(LogError) in
-            try lookUpSettled(command.named(in: storage.header.replicas), in: storage, codec)
-        }
-        let decision = fold.state.decision(
-            for: command, settled: subjects.mapValues(\.intent), time: time)
-        func append(_ entry: Entry) throws(CommandError) -> LogSequence {
-            try self.append(entry, isForced: isForced, time: time, subjects: subjects)
-        }
-        switch decision {
-        case .append(.intent(let recorded)):
-            return .recorded(recorded.id, try append(.intent(recorded)))
-        case .append(.confirmed(let batch)):
-            let sequence = try append(.confirmed(batch))
-            return .confirmed(sequence, through: fold.state.through)
-        case .append(let entry): return .appended(try append(entry))
+        let finder = SettledIntentFinder(in: storage, codec, uncommitted: batch)
+        switch try decision(for: command, at: time, finder) {
+        case .append(let entries):
+            let first = try append(entries, isForced: isForced, time, finder)
+            return result(of: entries, from: first)
+        case .reverse(let steps): return try reverse(steps, isForced: isForced, time, finder)
         case .join(let number, let entry):
             guard let joined = fold.state.overlay[number]?.recorded else {
                 preconditionFailure("joined intent \(number) is not in the overlay")
             }
-            let sequence = try entry.map { entry throws(CommandError) in try append(entry) }
+            let sequence = try entry.map { entry throws(CommandError) in
+                try append([entry], isForced: isForced, time, finder)
+            }
             return .joined(joined.id, sequence ?? joined.sequence)
         case .ignore(let state): return .ignored(state)
         case .ignoreBatch: return .batchIgnored(through: fold.state.through)
         case .refuse(let refusal): throw CommandError(refusal)
         }
+    }
+
+    private mutating func decision(
+        for command: Command, at time: Timestamp, _ finder: SettledIntentFinder
+    ) throws(CommandError) -> Decision {
+        // Which keys an intent touches is known once it was applied.
+        if case .record(let proposal) = command, proposal.terms.replacingKey != nil {
+            fold.rebaseViews()
+        }
+        let fold = fold
+        return try CommandError.converting { () throws(LogError) in
+            try fold.state.decision(
+                for: command, at: time, isTouched: fold.isTouchedLater, settled: finder.intents)
+        }
+    }
+
+    private func result(of entries: [Entry], from first: LogSequence) -> RequestResult {
+        switch entries[0] {
+        case .intent(let intent) where entries.count == 1: return .recorded(intent.id, first)
+        case .intent:
+            return .recordedAll(
+                entries.compactMap { if case .intent(let intent) = $0 { intent.id } else { nil } },
+                first)
+        case .confirmed: return .confirmed(first, through: fold.state.through)
+        case .acknowledged, .changed: return .appended(first)
+        }
+    }
+
+    /// Appends the entries of one command, or none of them.
+    ///
+    /// - Returns: the sequence of the first.
+    private mutating func append(
+        _ entries: [Entry], isForced: Bool, _ time: Timestamp, _ finder: SettledIntentFinder
+    ) throws(CommandError) -> LogSequence {
+        let first = fold.state.sequence.next
+        if entries.count == 1 {
+            try append(entries[0], isForced: isForced, time: time, subjects: finder.found)
+            return first
+        }
+        try orNothing { working throws(CommandError) in
+            for entry in entries {
+                if case .intent(let intent) = entry,
+                    let plain = working.fold.state.plainEntry(intent)
+                {
+                    _ = try working.append(plain, isForced: isForced, time: time)
+                } else {
+                    try working.append(
+                        entry, isForced: isForced, time: time, subjects: finder.found)
+                }
+            }
+        }
+        return first
+    }
+
+    /// Takes the steps of undo or redo, or none of them (F21).
+    private mutating func reverse(
+        _ steps: [Reversal], isForced: Bool, _ time: Timestamp, _ finder: SettledIntentFinder
+    ) throws(CommandError) -> RequestResult {
+        var reversed = Reversed(
+            isOfSeveral: steps.count { if case .undo = $0 { true } else { false } } > 1)
+        try orNothing { working throws(CommandError) in
+            for step in steps {
+                try working.take(step, &reversed, isForced: isForced, time, finder)
+            }
+        }
+        return .reversed(withdrawn: reversed.withdrawn, recorded: reversed.recorded)
+    }
+
+    /// What undo or redo has done so far.
+    private struct Reversed {
+        let isOfSeveral: Bool
+        var withdrawn: [IntentNumber] = []
+        var recorded: [(id: IntentID, sequence: LogSequence)] = []
+        /// The first of several intents that undo.
+        var group: IntentNumber?
+    }
+
+    private mutating func take(
+        _ step: Reversal, _ reversed: inout Reversed, isForced: Bool, _ time: Timestamp,
+        _ finder: SettledIntentFinder
+    ) throws(CommandError) {
+        let intent: RecordedIntent
+        var isForced = isForced
+        switch step {
+        case .takeBack(let number):
+            let lapses = fold.state.lapses(of: number)
+            for entry in [.changed(number, .undone)] + lapses {
+                try append(entry, isForced: true, time: time, subjects: finder.found)
+            }
+            reversed.withdrawn.append(number)
+            return
+        case .undo(let undone, let undoing):
+            let payload = try inverse(of: undone, undoing, finder)
+            if reversed.isOfSeveral, reversed.group == nil {
+                reversed.group = fold.state.nextNumber
+            }
+            intent = fold.state.newIntent(
+                Proposal(
+                    payload: payload, isConfirmOnly: undone.isConfirmOnly, once: nil, info: [:],
+                    terms: IntentTerms(group: reversed.group, undoes: undone.number)), time)
+            // It is folded only while that one is, so it cannot be tried otherwise.
+            if case .ofOverlay = undoing, !fold.isInViews(undone.number) { isForced = true }
+        case .again(let undone, let number, let wasTakenBack):
+            var terms = IntentTerms(
+                replacingKey: undone.terms.replacingKey, group: undone.terms.group, undoes: number)
+            if wasTakenBack, undone.terms.isHeld {
+                terms.isHeld = try !CommandError.converting { () throws(LogError) in
+                    try finder.wasReleased(undone.number)
+                }
+            }
+            intent = fold.state.newIntent(
+                Proposal(again: undone, payload: undone.payload, terms: terms), time)
+        }
+        try append(.intent(intent), isForced: isForced, time: time, subjects: finder.found)
+        reversed.recorded.append((intent.id, intent.sequence))
+    }
+
+    /// Returns the event that undoes an intent.
+    ///
+    /// - Throws: `.notUndoable`, `.reworded`; an error of reading the log.
+    private mutating func inverse(
+        of undone: RecordedIntent, _ undoing: Reversal.Undoing, _ finder: SettledIntentFinder
+    ) throws(CommandError) -> Payload {
+        var inverse = undone.terms.inverse.map(finder.payload(of:))
+        switch undoing {
+        case .ofOverlay:
+            fold.rebaseViews()
+            if fold.isFoldedByUndoable(undone.number) {
+                inverse = fold.inverse(ofFolded: undone.number)  // mutant: folded-inverse
+                if let failure = fold.failure { throw .log(failure) }
+            }
+        case .ofConfirmed:
+            let isReworded = try CommandError.converting { () throws(LogError) in
+                try finder.wasReworded(undone.number)
+            }
+            if isReworded { throw .reworded(undone.number) }  // mutant: reworded
+        }
+        guard let inverse else { throw .notUndoable(undone.number) }
+        return inverse
+    }
+
+    /// Returns settled intents with their rows. Numbers that are in the overlay, or were never
+    /// recorded, are left out.
+    ///
+    /// - Throws: as ``SettledIntentFinder/find(_:)``.
+    package func lookUpSettled(
+        _ named: [IntentNumber], in storage: any LogStorage, _ codec: any PayloadCodec
+    ) throws(LogError) -> [IntentNumber: SettledIntentRow] {
+        let finder = SettledIntentFinder(in: storage, codec, uncommitted: batch)
+        for number in named
+        where fold.state.wasRecorded(number) && fold.state.overlay[number] == nil {
+            _ = try finder.find(number)
+        }
+        return finder.found
     }
 }

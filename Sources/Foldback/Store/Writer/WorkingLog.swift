@@ -2,7 +2,7 @@
 /// ahead of the published state. After a failed commit, the writer discards it: the writer restores
 /// the earlier value, or latches the store (L6).
 package struct WorkingLog: Sendable {
-    package private(set) var fold: LogFold
+    package internal(set) var fold: LogFold
     package private(set) var batch = WriteBatch()
     /// Intents whose state this transaction changes.
     package private(set) var answered: [IntentNumber] = []
@@ -101,7 +101,14 @@ package struct WorkingLog: Sendable {
         _ plain: PlainEntry, isForced: Bool, time: Timestamp
     ) throws(CommandError) -> RequestResult {
         var isInViews = false
-        if case .intent(let intent) = plain, !isForced { isInViews = try fold.offer(intent) }
+        var plain = plain
+        if case .intent(let intent) = plain {
+            if fold.isUndoable {
+                let recorded = try withInverse(intent.recorded, &fold)
+                plain = .intent(UnsettledIntent(recorded))
+            }
+            if !isForced, case .intent(let intent) = plain { isInViews = try fold.offer(intent) }
+        }
         fold.append(plain, isInViews: isInViews)
         let sequence = writeRecord(of: plain.entry, time)
         switch plain {
@@ -125,15 +132,60 @@ package struct WorkingLog: Sendable {
     ///   - subjects: the settled intents that the entry's command names.
     /// - Returns: the entry's sequence.
     /// - Throws: `.inapplicable`; nothing has changed.
+    @discardableResult
     mutating func append(
         _ entry: Entry, isForced: Bool, time: Timestamp,
         subjects: [IntentNumber: SettledIntentRow]
     ) throws(CommandError) -> LogSequence {
-        var isInViews = false
-        if case .intent(let recorded) = entry, !isForced {
-            isInViews = try fold.offer(UnsettledIntent(recorded))
+        guard case .intent(var recorded) = entry else {
+            return appendEntry(entry, time: time, subjects: subjects)
         }
-        return appendEntry(entry, time: time, subjects: subjects, isInViews: isInViews)
+        var isInViews = false
+        if recorded.terms.replaces != nil {
+            recorded = try triedWithoutReplaced(recorded, isForced: isForced)
+        } else {
+            recorded = try withInverse(recorded, &fold)
+            if !isForced { isInViews = try fold.offer(UnsettledIntent(recorded)) }
+        }
+        return appendEntry(
+            .intent(recorded), time: time, subjects: subjects, isInViews: isInViews)
+    }
+
+    /// Tries an intent on the views without the intent that it replaces (F16).
+    ///
+    /// - Returns: the intent with its inverse on these views.
+    /// - Throws: `.inapplicable`; an error of reading a row. Nothing has changed.
+    private func triedWithoutReplaced(
+        _ recorded: RecordedIntent, isForced: Bool
+    ) throws(CommandError) -> RecordedIntent {
+        guard !isForced || fold.isUndoable, let old = recorded.terms.replaces else {
+            return recorded
+        }
+        var without = fold.leavingOut(old)
+        let recorded = try withInverse(recorded, &without)
+        if !isForced { _ = try without.offer(UnsettledIntent(recorded)) }
+        if let failure = without.failure { throw .log(failure) }
+        return recorded
+    }
+
+    /// Returns the intent with the event that reverses it on the present views (F21).
+    private func withInverse(
+        _ recorded: RecordedIntent, _ fold: inout LogFold
+    ) throws(CommandError) -> RecordedIntent {
+        guard let inverse = fold.inverse(ofNewest: recorded) else { return recorded }
+        return recorded.with(
+            inverse: RecordedEvent(format: inverse.format, bytes: inverse.bytes))
+    }
+
+    /// Changes the log by `body`, or not at all.
+    mutating func orNothing(
+        _ body: (inout WorkingLog) throws(CommandError) -> Void
+    ) throws(CommandError) {
+        let before = self
+        do throws(CommandError) { try body(&self) } catch {
+            self = before  // mutant: all-or-none
+            throw error
+        }
     }
 
     /// Appends a decided entry, with its effects on settlements, attempts, and folds.

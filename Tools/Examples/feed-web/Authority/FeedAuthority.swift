@@ -149,6 +149,10 @@ actor FeedAuthority {
         {
             return .rejected(code: "forbidden", message: "This post is \(author)'s.")
         }
+        if case .restored(let id) = event.did, let post = ledger.feed.posts[id], post.by != event.by
+        {
+            return .rejected(code: "forbidden", message: "This post is \(post.by)'s.")
+        }
         var feed = ledger.feed
         do { try feed.apply(applied, EventContext(.intent(id))) } catch {
             return .rejected(code: error.code.rawValue, message: "\(error)")

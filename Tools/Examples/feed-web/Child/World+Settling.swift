@@ -75,7 +75,9 @@ extension FeedScreen {
         case .failing, nil: break
         }
         // Requests that are being prepared are neither in flight nor waiting.
-        let known = status.inFlight.count + status.waitingCount + status.unreadable.count
+        let known =
+            status.inFlight.count + status.waitingCount + status.unreadable.count
+            + status.held.count + status.dependentCount
         guard known == replica.store.status.pendingCount else { return false }
         return status.waitingCount == 0 || isLater(status.nextAttempt)
             || status.inFlight.count >= replica.requestsMax

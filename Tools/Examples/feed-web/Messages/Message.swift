@@ -19,13 +19,14 @@ struct Message: Encodable, Sendable {
     var chart: WireChart??
     var signedIn: Bool?
     var account: WireAccount?
+    var undo: WireUndo?
     var stage: WireStage?
 
     /// Whether nothing has changed.
     var isEmpty: Bool {
         rows == nil && steps == nil && feed == nil && waits == nil && blocked == nil
             && people == nil && known == nil && chart == nil && signedIn == nil && account == nil
-            && stage == nil && cues == nil
+            && undo == nil && stage == nil && cues == nil
     }
 }
 
@@ -134,6 +135,12 @@ struct WireAccount: Encodable, Equatable, Sendable {
     let conflicted: Int
     /// Why nothing is sent; absent if nothing prevents it.
     let paused: String?
+}
+
+/// The names of the actions that can be undone and redone now.
+struct WireUndo: Encodable, Equatable, Sendable {
+    let undo: String?
+    let redo: String?
 }
 
 struct WireStage: Encodable, Equatable, Sendable {

@@ -10,6 +10,7 @@ enum ReplicaCommand {
     case upload(String)
     case follow(String), unfollow(String)
     case retry(IntentNumber), dismiss(IntentNumber), withdraw(IntentNumber)
+    case undo, redo
     case extend(ListEdge)
     case load, sync
     case wait(String, WaitAction)
@@ -82,6 +83,8 @@ extension ReplicaCommand {
         case "retry": self = .retry(try fields.requireNumber())
         case "dismiss": self = .dismiss(try fields.requireNumber())
         case "withdraw": self = .withdraw(try fields.requireNumber())
+        case "undo": self = .undo
+        case "redo": self = .redo
         case "extend": self = .extend(try fields.requireEdge())
         case "load": self = .load
         case "sync": self = .sync

@@ -8,6 +8,7 @@ struct ScreenContent: Equatable, Sendable {
     let chart: WireChart?
     let signedIn: Bool
     let account: WireAccount
+    let undo: WireUndo
     let stage: WireStage
 }
 
@@ -24,6 +25,7 @@ extension Message {
         chart = .some(content.chart)
         signedIn = content.signedIn
         account = content.account
+        undo = content.undo
         stage = content.stage
     }
 
@@ -39,6 +41,7 @@ extension Message {
         if new.chart != old.chart { chart = .some(new.chart) }
         if new.signedIn != old.signedIn { signedIn = new.signedIn }
         if new.account != old.account { account = new.account }
+        if new.undo != old.undo { undo = new.undo }
         if new.stage != old.stage { stage = new.stage }
         if !cues.isEmpty { self.cues = cues }
     }

@@ -15,7 +15,7 @@ const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 // The latest value of each part of the messages.
 const now = {
   feed: { edges: {} }, waits: {}, blocked: [], people: {}, known: [], account: {}, stage: null,
-  chart: null, signedIn: false,
+  chart: null, signedIn: false, undo: {},
 };
 let births = 0;
 
@@ -362,7 +362,8 @@ function receive(message) {
   for (const node of document.querySelectorAll("[data-do]:not([data-do=wait])")) {
     const post = node.dataset.post ?? node.closest("article")?.dataset.post;
     const isBlocked = ["*", `item:${post}`].some((scope) => now.blocked.includes(scope));
-    attribute(node, "aria-disabled", isBlocked);
+    const isIdle = ["undo", "redo"].includes(node.id) && !now.undo[node.id];
+    attribute(node, "aria-disabled", isBlocked || isIdle);
   }
   for (const cue of message.cues ?? []) moveFocus(cue);
   // From now on, its changes are announced.

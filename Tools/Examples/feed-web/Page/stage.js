@@ -270,6 +270,9 @@ function paintAround() {
   show(byID("people"), scene === "feed" && others.length > 0);
   keyed(byID("known"), known, ({ id }) => id, ({ id, by }) => makeButton(`open-${id}`,
     `Open a post that ${by} shared with you`, { "data-do": "open", "data-post": id }));
+  for (const kind of ["undo", "redo"]) {
+    text(byID(kind), [capitalized(kind), now.undo[kind]].filter(Boolean).join(" "));
+  }
   show(byID("sign-in-form"), !signedIn);
   show(byID("signed-in"), signedIn);
   paintChart();
@@ -362,6 +365,15 @@ feed.addEventListener("keydown", (event) => {
   if (!target) return;
   event.preventDefault();
   target.focus();
+});
+
+/** Ctrl-Z or Cmd-Z undoes, with Shift it redoes. In a text, the browser undoes what was typed. */
+document.addEventListener("keydown", (event) => {
+  const isUndo = event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey);
+  const isWriting = event.target.matches("textarea, input:not([type=range])");
+  if (!isUndo || event.altKey || isWriting || overlay.open || scene !== "feed") return;
+  event.preventDefault();
+  press(byID(event.shiftKey ? "redo" : "undo"));
 });
 
 /** A modal dialog keeps Tab. Esc cancels only if the wait offers that. */

@@ -27,8 +27,9 @@ extension FeedScreen {
         }
     }
 
-    /// Records a rejected intent again. A boost has a wait again.
+    /// Records a rejected intent again. A boost has a wait again. The photo of a draft is sent again.
     func retry(_ number: IntentNumber, _ initiator: Initiator) async throws -> IntentNumber {
+        if unsentPhotos.removeValue(forKey: number) != nil { return number }
         guard let boost = boosts[number] else { return try await model.retry(number).number }
         return try await followBoost(of: boost.post, initiator) { [model] in
             let receipt = try await model.retry(number)

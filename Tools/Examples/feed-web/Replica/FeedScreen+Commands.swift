@@ -11,24 +11,33 @@ extension FeedScreen {
         _ command: ReplicaCommand, from control: String?
     ) async throws -> IntentNumber? {
         let initiator = Initiator.user(origin: control)
-        defer { show() }
+        defer {
+            followDrafts(by: initiator)
+            show()
+        }
         switch command {
-        case .like(let post): return try await perform(.liked(post: post), initiator)
-        case .unlike(let post): return try await perform(.unliked(post: post), initiator)
+        case .like(let post):
+            return try await toggle(.liked(post: post), back: .unliked(post: post), initiator)
+        case .unlike(let post):
+            return try await toggle(.unliked(post: post), back: .liked(post: post), initiator)
         case .delete(let post): return try await perform(.deleted(post: post), initiator)
         case .comment(let post, let text):
-            return try await perform(.commented(post: post, text: text), initiator)
+            return try await comment(text, on: post, initiator)
         case .post(let text): return try await perform(.posted(text), initiator)
-        case .follow(let name): return try await perform(.followed(name), initiator)
-        case .unfollow(let name): return try await perform(.unfollowed(name), initiator)
+        case .follow(let name):
+            return try await toggle(.followed(name), back: .unfollowed(name), initiator)
+        case .unfollow(let name):
+            return try await toggle(.unfollowed(name), back: .followed(name), initiator)
         case .boost(let post): return try await boost(post, initiator)
         case .retry(let number): return try await retry(number, initiator)
         case .dismiss(let number):
             try await model.dismiss(number)
             endBoost(number)
         case .withdraw(let number): try await model.withdraw(number)
+        case .undo: announce("Undone", try await undo.undo())
+        case .redo: announce("Redone", try await undo.redo())
         case .open(let post): try await open(post, initiator)
-        case .upload(let text): upload(text, initiator)
+        case .upload(let text): return try await post(photo: text, initiator)
         case .load, .sync: await load(by: initiator)
         case .extend(let edge): try extend(edge)
         case .wait(let name, let action): try await act(action, on: name, initiator)
@@ -41,11 +50,38 @@ extension FeedScreen {
     }
 
     func perform(
-        _ action: FeedAction, _ initiator: Initiator
+        _ action: FeedAction, _ initiator: Initiator, held: Bool = false
     ) async throws(CommandError) -> IntentNumber {
-        try await model.perform(
-            FeedEvent(by: user, did: action), from: initiator, confirmOnly: false
+        try await undo.perform(
+            FeedEvent(by: user, did: action), named: action.name, from: initiator, held: held
         ).number
+    }
+
+    /// Records an action, or takes the opposite action back if that was not sent. So quick presses of
+    /// a toggle leave one intent or none.
+    private func toggle(
+        _ action: FeedAction, back opposite: FeedAction, _ initiator: Initiator
+    ) async throws(CommandError) -> IntentNumber? {
+        let last = replica.store.overlay.last {
+            $0.event?.did == action || $0.event?.did == opposite
+        }
+        if let last, last.event?.did == opposite,
+            (try? await model.withdraw(last.number)) != nil
+        {
+            return nil
+        }
+        return try await perform(action, initiator)
+    }
+
+    private func comment(
+        _ text: String, on post: String, _ initiator: Initiator
+    ) async throws(CommandError) -> IntentNumber {
+        let event = FeedEvent(by: user, did: .commented(post: post, text: text))
+        return try await model.perform(event, from: initiator).number
+    }
+
+    private func announce(_ what: String, _ action: String?) {
+        if let action { tell(.announce("\(what): \(action)", isAssertive: false)) }
     }
 
     private func extend(_ edge: ListEdge) throws(RefusedCommand) {
@@ -77,7 +113,7 @@ extension FeedScreen {
         case ("feed", _): try Self.known(feed, name).perform(action)
         case ("chart", _): try Self.known(chart, name).perform(action)
         case ("signIn", _): try Self.known(signIn, name).perform(action)
-        case ("upload", _): try Self.known(upload, name).perform(action)
+        case ("upload", _): act(action, onUpload: try Self.known(upload, name), initiator)
         default: throw Self.noWait(name)
         }
     }

@@ -27,7 +27,9 @@ extension FeedScreen {
     }
 
     var writer: RowWriter {
-        RowWriter(user: user, pause: pause?.cause) { self.name(of: $0) }
+        RowWriter(
+            user: user, pause: pause?.cause, sending: upload?.draft, unsent: unsentPhotos
+        ) { self.name(of: $0) }
     }
 
     func content(_ feed: WireFeed) -> ScreenContent {
@@ -35,7 +37,8 @@ extension FeedScreen {
             feed: feed, waits: waits.shown, blocked: blocked, people: people,
             known: stageView.postsUnknown(to: self),
             chart: chart?.data.success.map(WireChart.init), signedIn: isSignedIn,
-            account: account, stage: stageView.shown)
+            account: account, undo: WireUndo(undo: undo.undoName, redo: undo.redoName),
+            stage: stageView.shown)
     }
 
     private var blocked: [String] {

@@ -103,29 +103,4 @@ extension FeedScreen {
         waits.add(request.progress, "signIn")
         request.ask()
     }
-
-    /// Sends a photo, and posts it when it has arrived.
-    func upload(_ text: String, _ initiator: Initiator) {
-        if let upload, upload.state.activity != .idle { return }
-        let wait = Wait("sending the photo", initiator: initiator, style: .bar)
-        let request = FetchModel<Void, ServerFailure>(
-            wait, policy: waits.policy, sources: clock.ui
-        ) { [calls, weak self] report throws(ServerFailure) in
-            try await calls.upload(text, report)
-            if Task.isCancelled { return }
-            try await self?.post(photo: text, initiator)
-        }
-        upload = request
-        waits.add(request.progress, "upload")
-        request.ask()
-    }
-
-    private func post(photo text: String, _ initiator: Initiator) async throws(ServerFailure) {
-        let color = Seeds.color(text.utf8.count)
-        do throws(CommandError) {
-            _ = try await perform(.postedPhoto(text, color: color), initiator)
-        } catch {
-            throw .refused(reason: "\(error)")
-        }
-    }
 }

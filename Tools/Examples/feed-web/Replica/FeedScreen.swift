@@ -10,6 +10,8 @@ import Synchronization
     let replica: Replica
     let model: OptimisticModel<Timeline>
     let list: ListModel<String, FeedItem>
+    /// What the person can undo. Comments and boosts are not in it, because nothing reverses them.
+    let undo: UndoModel<FeedEvent>
     let waits: Waits
     @ObservationIgnored let stageView: StageView
     @ObservationIgnored let calls: ServerCalls
@@ -23,7 +25,9 @@ import Synchronization
     var opened: [String: FetchModel<Void, ServerFailure>] = [:]
     var chart: FetchModel<[Double], ServerFailure>?
     var signIn: FetchModel<Void, ServerFailure>?
-    var upload: FetchModel<Void, ServerFailure>?
+    var upload: Upload?
+    /// The drafts whose photos were not sent. They wait for a person, or for the network.
+    @ObservationIgnored var unsentPhotos: [IntentNumber: UnsentPhoto] = [:]
     /// The waits of boosts that have no answer yet.
     @ObservationIgnored var boosts: [IntentNumber: Boost] = [:]
     /// Why nothing is sent.
@@ -54,6 +58,7 @@ import Synchronization
         calls = ServerCalls(user: replica.name, stage: stage, clock: clock)
         isSignedIn = !stage.settings.signedOut.contains(replica.name)
         model = OptimisticModel(replica.store, sources: clock.ui)
+        undo = model.undoModel()
         list = ListModel(of: model) { [input] list, timeline throws(ListError) in
             input.value.build(&list, timeline)
         } ghost: { intent, timeline in
@@ -62,6 +67,8 @@ import Synchronization
         waits = Waits(clock.ui)
         waits.hear = { [weak self] in self?.tell($0) }
         listen()
+        // The last process may have ended during an upload.
+        followDrafts(by: .app)
     }
 
     private func listen() {
@@ -93,6 +100,7 @@ import Synchronization
     private func noteStatus(_ status: OutboxStatus) {
         if pause != status.pause {
             pause = status.pause
+            if pause == nil { retryUnreachable() }
             publisher.rewriteMarks()
         }
         noteBoosts()
@@ -116,7 +124,7 @@ import Synchronization
         return made.publisher
     }
 
-    private func tell(_ cue: WireCue) {
+    func tell(_ cue: WireCue) {
         publisher.tell(cue)
         archive?.publisher.tell(cue)
     }

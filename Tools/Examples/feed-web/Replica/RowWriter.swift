@@ -7,6 +7,10 @@ struct RowWriter {
     let user: String
     /// Why nothing is sent.
     let pause: WaitCause?
+    /// The draft whose photo is being sent.
+    let sending: IntentNumber?
+    /// The drafts whose photos were not sent, with the reasons.
+    let unsent: [IntentNumber: UnsentPhoto]
     /// What an intent does, in one word.
     let what: (IntentNumber) -> String
 
@@ -40,8 +44,13 @@ struct RowWriter {
                 number: mark.number.value, what: what(mark.number), facet: mark.facet?.name,
                 state: mark.state.name, text: text(mark), reason: mark.state.reason,
                 attempts: mark.attempt?.count ?? 0,
-                actions: MarkAction.allCases.filter(mark.actions.contains).map(\.name))
+                actions: MarkAction.allCases.filter(actions(mark).contains).map(\.name))
         }
+    }
+
+    /// What a person can do, also about the photo of a draft.
+    private func actions(_ mark: IntentMark) -> Set<MarkAction> {
+        unsent[mark.number] == nil ? mark.actions : mark.actions.union([.retry])
     }
 
     private func text(_ mark: IntentMark) -> String {
@@ -50,6 +59,10 @@ struct RowWriter {
         case .conflicted(let reason): return "Does not fit any more: \(reason)"
         case .rejected(let rejection): return rejection.message
         case .pending: break
+        }
+        if mark.isHeld {
+            if let photo = unsent[mark.number] { return "The photo is not sent: \(photo.reason)" }
+            return sending == mark.number ? "Sending the photo" : "Waiting to send the photo"
         }
         switch pause {
         case .offline: return "Waiting for the network"

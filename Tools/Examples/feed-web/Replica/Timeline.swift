@@ -33,6 +33,26 @@ struct Timeline: Projection, Equatable {
     }
 }
 
+/// What reverses an event. Nothing removes a comment or a boost.
+extension Timeline: Undoable {
+    func inverse(of event: FeedEvent, _ context: EventContext) -> FeedEvent? {
+        let action: FeedAction
+        switch event.did {
+        case .posted, .postedPhoto: action = .deleted(post: context.id())
+        case .deleted(let post): action = .restored(post: post)
+        case .restored(let post): action = .deleted(post: post)
+        case .liked(let post), .unliked(let post):
+            let isLiked = feed.posts[post]?.likes.contains(event.by) ?? false
+            action = isLiked ? .liked(post: post) : .unliked(post: post)
+        case .followed(let name), .unfollowed(let name):
+            let isFollowed = feed.followers[name]?.contains(event.by) ?? false
+            action = isFollowed ? .followed(name) : .unfollowed(name)
+        case .commented, .boosted, .blocked, .unblocked: return nil
+        }
+        return FeedEvent(by: event.by, did: action)
+    }
+}
+
 /// What an intent can be about.
 extension Timeline: Itemized {
     static func items(

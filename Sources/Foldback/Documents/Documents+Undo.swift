@@ -1,0 +1,36 @@
+/// The inverse of an event is what its keys held before.
+extension Documents: Undoable {
+    public func inverse(of event: DocumentEvent, _ context: EventContext) -> DocumentEvent? {
+        .restoring(event.keys) { self[$0] }
+    }
+}
+
+/// The inverse is that of ``Documents``, so the log does not depend on the choice between them.
+extension StoredDocuments: UndoableRows {
+    public static func inverse(
+        of event: DocumentEvent, in rows: inout TouchedRows, _ context: EventContext
+    ) throws -> DocumentEvent? {
+        try .restoring(event.keys) { try rows.document($0) }
+    }
+}
+
+extension Documents: SharesInverse {
+    package static var inverseOwner: ExactString { Documents.identity.name }
+}
+
+extension StoredDocuments: SharesInverse {
+    package static var inverseOwner: ExactString { Documents.identity.name }
+}
+
+extension DocumentEvent {
+    /// Returns the event that gives each key the document that it has now, or removes it if it has
+    /// none.
+    fileprivate static func restoring(
+        _ keys: some Sequence<ExactString>, _ document: (ExactString) throws -> JSON?
+    ) rethrows -> DocumentEvent {
+        let changes = try keys.sorted().map { key in
+            try document(key).map { .set(key, $0) } ?? DocumentEvent.delete(key)
+        }
+        return changes.count == 1 ? changes[0] : .all(changes)
+    }
+}

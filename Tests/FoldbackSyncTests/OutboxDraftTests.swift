@@ -1,0 +1,105 @@
+import Foldback
+import FoldbackSync
+import FoldbackTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Question: what is sent, and when, of drafts and of what was taken back (F16, F21, F22)?
+@Suite struct OutboxDraftTests {
+    private static let begun = Attempt(
+        count: 1, startedAt: Timestamp(millisecondsSince1970: 10))
+
+    private func store() -> Store<Board> {
+        Store.inMemory(
+            Board.self, confirmedBy: .downlink, replica: ReplicaID("me"), sources: .counting())
+    }
+
+    /// Runs an outbox during `body`, and returns the numbers of the intents in each request.
+    private func requests(
+        of store: Store<Board>, _ policy: SyncPolicy, _ answers: [StubAuthority<Move>.Answer] = [],
+        _ body: @escaping @Sendable (VirtualTime) async throws -> Void = { _ in }
+    ) async throws -> [[IntentNumber]] {
+        let authority = StubAuthority<Move>(answers)
+        let time = VirtualTime()
+        try await time.run {
+            let outbox = Outbox(store, to: authority, policy: policy, sources: time.sources)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await outbox.run() }
+                await time.sources.sleep(.seconds(1))
+                try await body(time)
+                await time.sources.sleep(.seconds(100))
+                group.cancelAll()
+            }
+        }
+        return authority.submitted.map { $0.map(\.id.number) }
+    }
+
+    @Test(arguments: [SyncPolicy.ordered, .concurrent(requestsMax: 3)])
+    func `what touches a draft waits for it, and nothing else does`(
+        policy: SyncPolicy
+    ) async throws {
+        let store = store()
+        try await store.record(.set("a", 1), held: true)
+        try await store.record(.set("b", 1))
+        try await store.record(.add("a", 1))
+        try await store.record(.add("a", 1))
+        try await store.record(.set("c", 1))
+        let sent = try await requests(of: store, policy) { _ in
+            #expect(store.snapshot.accepted == [2, 5])
+            try await store.release(1)
+        }
+        #expect(Array(sent.joined()) == [2, 5, 1, 3, 4])
+        #expect(store.snapshot.pending.isEmpty)
+    }
+
+    @Test func `a released draft is sent as if it had been recorded at its release`() async throws {
+        let store = store()
+        try await store.record(.set("a", 1), held: true)
+        try await store.record(.set("b", 1))
+        try await store.release(1)
+        try await store.record(.set("c", 1))
+        // A request has its intents in order of number, so one ends before a lower number.
+        #expect(try await requests(of: store, .ordered) == [[2], [1, 3]])
+    }
+
+    @Test func `the status names drafts`() async throws {
+        let store = store()
+        try await store.record(.set("a", 1), held: true)
+        try await store.record(.set("b", 1))
+        let outbox = Outbox(store, to: StubAuthority<Move>([]), policy: .ordered)
+        #expect(outbox.status.held == [1] && outbox.status.waitingCount == 1)
+    }
+
+    @Test(arguments: [SyncPolicy.ordered, .concurrent(requestsMax: 3)])
+    func `what undoes an intent is sent after that intent has an answer`(
+        policy: SyncPolicy
+    ) async throws {
+        let store = store()
+        try await store.record(.set("a", 1))
+        _ = try await store.recordAttempts([1: Self.begun], flushes: false)
+        try await store.undo(1)
+        try await store.record(.set("b", 1))
+        let sent = try await requests(of: store, policy)
+        #expect(Set(sent.joined()) == [1, 2, 3])
+        let first = try #require(sent.firstIndex { $0.contains(1) })
+        #expect(try #require(sent.firstIndex { $0.contains(2) }) > first)
+    }
+
+    @Test func `what undoes a refused intent is never sent`() async throws {
+        let store = store()
+        try await store.record(.set("a", 1))
+        _ = try await store.recordAttempts([1: Self.begun], flushes: false)
+        try await store.undo(1)
+        let sent = try await requests(
+            of: store, .ordered, [.verdicts([1: .rejected(Rejection(message: "no"))])])
+        #expect(sent == [[1]] && store.rejections == [1] && store.overlay.isEmpty)
+    }
+
+    /// A minute of typing without a connection.
+    @Test func `a field that records each keystroke sends one intent`() async throws {
+        let store = store()
+        for value in 1...200 { try await store.record(.set("title", value), replacing: "title") }
+        #expect(try await requests(of: store, .ordered) == [[200]])
+    }
+}
