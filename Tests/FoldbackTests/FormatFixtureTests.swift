@@ -50,6 +50,34 @@ import Testing
         await store.close()
     }
 
+    /// A log with each term of an intent, and with the entries of undo and of drafts (F16, F20 to F22).
+    @Test func `a store opens a log with drafts and undone intents`() async throws {
+        let directory = TemporaryDirectory()
+        try Self.copy("format-1-downlink-undo", to: directory)
+        let store = try await Store.open(
+            at: directory.log, Documents.self, confirmedBy: .downlink, durability: .relaxed)
+        #expect(store.replayStart.checkpoint == 17 && store.replayStart.refused.isEmpty)
+        #expect(store.view.json == ["b": 1, "c": 1, "e": 1, "f": 1])
+        #expect(store.snapshot.pending == [6, 7, 8, 9, 11] && store.snapshot.accepted == [5])
+        #expect(store.rejections == [1] && store.core.published.drafts.held == [6])
+        #expect(store.overlay.map(\.undoes) == [nil, nil, nil, 2, 3, 5])
+        #expect(store.overlay.map(\.group) == [nil, nil, nil, 2, 2, nil])
+        let changes = try store.entries(from: 1, countMax: 100).compactMap { entry in
+            if case .changed(_, let change) = entry.content { change.kind } else { nil }
+        }
+        #expect(
+            changes == [
+                .released, .undone, .undone, .rejected, .lapsed, .abandoned, .lapsed, .restored,
+            ])
+        // What the file says goes on: the intent was undone, and its undoing was never sent.
+        #expect(try await store.undo(5).ignored == .accepted)
+        #expect(try await store.redo(5).withdrawn == [11])
+        #expect(try await store.undo(9).withdrawn == [9, 8])
+        #expect(store.view.json == ["d": 2, "e": 1, "f": 1])
+        #expect(try await store.verify().isSound)
+        await store.close()
+    }
+
     /// Unlike a store, a reader never changes the file (L9).
     @Test(arguments: fixtures)
     func `a reader reads a log of this format and changes no byte`(_ name: String) throws {
