@@ -52,7 +52,7 @@ extension OutboxState {
         guard let intent = waiting[number], !waitsForDraft(intent) else { return true }
         // A request has its intents in order of number, and what undoes an intent is not with it.
         if let last = draft.intents.last?.0, last > number { return false }
-        if waitsForUndone(intent) { return false }
+        if waitsForUndone(intent) { return !isSendable(intent.terms.undoes) }
         let until = remains(of: number, intent, now)
         let pause = intent.standing == .normal ? nil : search.pause.remains(at: now, policy)
         if let later = [until, pause].compactMap({ $0 }).max() {
@@ -73,6 +73,13 @@ extension OutboxState {
     /// Whether the intent that this one undoes has no answer (F21).
     private func waitsForUndone(_ intent: Waiting) -> Bool {
         intent.terms.undoes.map(isUnanswered) ?? false  // mutant: after-undone
+    }
+
+    /// Whether an intent is on its way, or will be without anything else that happens before.
+    private func isSendable(_ number: IntentNumber?) -> Bool {
+        guard let number else { return false }
+        if let intent = waiting[number] { return !waitsForDraft(intent) }
+        return !held.contains(number) && !unreadable.contains(number)
     }
 
     private func isUnanswered(_ number: IntentNumber) -> Bool {

@@ -535,6 +535,31 @@ import Testing
         await next.close()
     }
 
+    @Test func `a draft that was released meanwhile is released in the new log`() async throws {
+        let (store, _) = try await worked(1)
+        try await store.record(.set("a", 1), held: true)
+        try await interrupt(store, .pending)
+        try await store.release(2)
+        let (next, _) = try await continued(store, from: Self.empty("second"), .pending)
+        #expect(next.status.heldCount == 0 && next.status.pendingCount == 1)
+        await next.close()
+    }
+
+    @Test func `an intent and what undoes it are brought again after a call that was cut off`()
+        async throws
+    {
+        let (store, first) = try await worked(2)
+        try await store.record(.set("a", 1))
+        _ = try await store.recordAttempts([3: Self.begun], flushes: false)
+        try await store.undo(3)
+        try await interrupt(store, .pending)
+        let restored = first.copy(keeping: 1, lineage: Self.lineage("second"))
+        let (next, brought) = try await continued(store, from: restored, .pendingAndConfirmed)
+        #expect(brought.pending == 2 && brought.confirmed == 1)
+        #expect(next.view.cells == ["k1": 1, "k2": 2])
+        await next.close()
+    }
+
     @Test func `what was withdrawn and redone is brought`() async throws {
         let (store, _) = try await worked(1)
         try await store.record(.set("a", 1))

@@ -63,6 +63,30 @@ import Testing
         #expect(try await requests(of: store, .ordered) == [[2], [1, 3]])
     }
 
+    @Test func `after a restart, what touches a released draft still waits for it`() async throws {
+        let store = store()
+        try await store.record(.set("a", 1), held: true)
+        try await store.record(.add("a", 1))
+        try await store.release(1)
+        #expect(try await requests(of: store, .ordered) == [[1], [2]])
+    }
+
+    @Test func `what undoes an unreadable intent holds up nothing`() {
+        var state = OutboxState(policy: .ordered)
+        let now = Timestamp(millisecondsSince1970: 0)
+        let actions = state.take(
+            .recorded([
+                PendingIntent(1, attempt: nil, isReadable: false),
+                PendingIntent(2, attempt: nil, isReadable: true, undoes: 1),
+                PendingIntent(3, attempt: nil, isReadable: true),
+            ]), at: now, jitter: 0)
+        guard case .cover(_, let attempts, _)? = actions.first else {
+            Issue.record("\(actions)")
+            return
+        }
+        #expect(attempts.keys.sorted() == [3])
+    }
+
     @Test func `the status names drafts`() async throws {
         let store = store()
         try await store.record(.set("a", 1), held: true)

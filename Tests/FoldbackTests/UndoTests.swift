@@ -184,6 +184,71 @@ import Testing
         #expect(store.view.cells.isEmpty)
     }
 
+    // MARK: Histories that a review found
+
+    @Test func `redo leaves an intent alone that can come back by itself`() async throws {
+        let store = try await store(.memory)
+        try await store.record(.set("a", 1))
+        try await send(1, in: store)
+        try await store.undo(1)
+        try await store.abandon(1)
+        #expect(try await store.redo(1).ignored == .withdrawn)
+        try await store.acknowledge(1)
+        #expect(store.snapshot.accepted == [1] && store.snapshot.pending == [2])
+        #expect(store.view.cells.isEmpty)
+    }
+
+    @Test func `redo of an intent with a once key is not joined with the intent itself`()
+        async throws
+    {
+        let store = try await store(.memory)
+        try await store.record(.set("a", 1), once: "k")
+        try await store.acknowledge(1)
+        try await store.undo(1)
+        try await send(2, in: store)
+        let redone = try await store.redo(1)
+        #expect(redone.recorded.map(\.number) == [3] && redone.recorded.allSatisfy { !$0.isJoined })
+        #expect(store.view.cells == ["a": 1])
+    }
+
+    @Test func `redo brings nothing back that another intent has replaced`() async throws {
+        let store = try await store(.memory)
+        try await store.record(.set("a", 1), replacing: "field")
+        try await store.record(.set("a", 2), replacing: "field")
+        #expect(try await store.redo(1).ignored == .withdrawn)
+    }
+
+    @Test func `a batch that confirms both an intent and what undoes it restores nothing`()
+        async throws
+    {
+        let store = try await store(.memory)
+        try await store.record(.set("a", 1))
+        try await send(1, in: store)
+        try await store.undo(1)
+        try await store.abandon(1)
+        try await store.confirm([
+            event(1, .set("a", 1), of: 1, in: store), event(2, .remove("a"), of: 2, in: store),
+        ])
+        #expect(store.overlay.isEmpty && store.view.cells.isEmpty)
+        #expect(try await store.verify().isSound)
+    }
+
+    @Test func `each of two undoings follows the conflict of the intent`() async throws {
+        let store = try await store(.memory)
+        try await store.confirm([event(1, .set("a", 1), in: store)])
+        try await store.record(.add("a", 1))
+        try await store.acknowledge(1)
+        try await store.undo(1)
+        try await store.reject(2, message: "no")
+        try await store.undo(1)
+        try await store.acknowledge(2)
+        try await store.confirm([event(2, .remove("a"), in: store)])
+        #expect(store.snapshot.conflicted == [1, 2, 3])
+        try await store.confirm([event(3, .add("a", 1), of: 1, in: store)])
+        #expect(store.snapshot.conflicted.isEmpty && store.view.cells == ["a": 1])
+        #expect(try await store.verify().isSound)
+    }
+
     // MARK: What is confirmed
 
     @Test(arguments: Engine.allCases)

@@ -113,14 +113,14 @@ package struct FoldGroup: Sendable {
     /// Takes an entry's change of the overlay. Confirmed states have it already.
     package mutating func perform(
         _ plan: FoldPlan, _ folds: inout [any AnyFold], _ stored: inout [RowFold],
-        undoneBy: UndoLinks
+        undoers: Undoers
     ) {
         var hasLostConflict = false
         for number in plan.removed {
             if conflicted[number] != nil {
                 hasLostConflict = true
                 conflicted[number] = nil
-                if let undo = undoneBy[number] { changed(undo, &stored) }  // mutant: undo-folded
+                for undo in undoers[number] ?? [] { changed(undo, &stored) }  // mutant: undo-folded
             }
             for place in rows { stored[place].remove(number) }
         }
@@ -136,7 +136,7 @@ package struct FoldGroup: Sendable {
             }
         case .apply(let intent):
             if isCurrent(stored) {
-                decide(intent, &folds, &stored, undoneBy)
+                decide(intent, &folds, &stored, undoers)
             } else {
                 changed(intent.recorded.number, &stored)
             }
@@ -172,10 +172,10 @@ package struct FoldGroup: Sendable {
     /// - Returns: why it is conflicted; nil if it applies.
     package mutating func tryNewest(
         _ intent: UnsettledIntent, _ folds: inout [any AnyFold], _ stored: inout [RowFold],
-        over overlay: Overlay, undoneBy: UndoLinks
+        over overlay: Overlay, undoers: Undoers
     ) -> Conflict? {
-        rebase(&folds, &stored, over: overlay, undoneBy: undoneBy)
-        return decide(intent, &folds, &stored, undoneBy)
+        rebase(&folds, &stored, over: overlay, undoers: undoers)
+        return decide(intent, &folds, &stored, undoers)
     }
 
     /// Takes back the last ``tryNewest(_:_:_:over:)``, because the intent is not recorded.
@@ -199,7 +199,7 @@ package struct FoldGroup: Sendable {
     ///   rows, one check for each dirty intent, and one `apply` for each that needs it.
     package mutating func rebase(
         _ folds: inout [any AnyFold], _ stored: inout [RowFold], over overlay: Overlay,
-        undoneBy: UndoLinks
+        undoers: Undoers
     ) {
         while rows.allSatisfy({ stored[$0].failure == nil }) {
             let dirty = rows.compactMap { stored[$0].firstDirty }.min()
@@ -207,9 +207,9 @@ package struct FoldGroup: Sendable {
                 decideFrom = nil
                 isBegun = true
                 let start = rollBack(before: changed, &folds)
-                decideAll(from: start, over: overlay, &folds, &stored, undoneBy)
+                decideAll(from: start, over: overlay, &folds, &stored, undoers)
             } else if let dirty {
-                decideDirty(dirty, over: overlay, &folds, &stored, undoneBy)
+                decideDirty(dirty, over: overlay, &folds, &stored, undoers)
             } else {
                 return
             }
@@ -236,12 +236,12 @@ package struct FoldGroup: Sendable {
 
     private mutating func decideAll(
         from start: IntentNumber, over overlay: Overlay, _ folds: inout [any AnyFold],
-        _ stored: inout [RowFold], _ undoneBy: UndoLinks
+        _ stored: inout [RowFold], _ undoers: Undoers
     ) {
         let rest = overlay.from(start)
         var left = values.isEmpty ? 0 : rest.reduce(0) { count, _ in count + 1 }
         for (number, intent) in rest {
-            if intent.isOptimistic { decide(intent, &folds, &stored, undoneBy) }
+            if intent.isOptimistic { decide(intent, &folds, &stored, undoers) }
             left -= 1
             // Keep savepoints 1, 2, 4, … intents before the end. So the next rollback is short.
             if left > 0, left.nonzeroBitCount == 1 {
@@ -254,13 +254,13 @@ package struct FoldGroup: Sendable {
     @discardableResult
     private mutating func decide(
         _ intent: UnsettledIntent, _ folds: inout [any AnyFold], _ stored: inout [RowFold],
-        _ undoneBy: UndoLinks
+        _ undoers: Undoers
     ) -> Conflict? {
         let number = intent.recorded.number
         let conflict =
             refusalByRows(intent, &stored) ?? refusalByUndone(intent)
             ?? refusalByValues(intent, &folds)
-        show(number, conflict, &stored, undoneBy)
+        show(number, conflict, &stored, undoers)
         return conflict
     }
 
@@ -268,14 +268,17 @@ package struct FoldGroup: Sendable {
     /// decided again if the decision has changed.
     private mutating func show(
         _ number: IntentNumber, _ conflict: Conflict?, _ stored: inout [RowFold],
-        _ undoneBy: UndoLinks
+        _ undoers: Undoers
     ) {
-        let wasConflicted = conflicted[number] != nil
+        let refuser = conflicted[number]?.refuser
         conflicted[number] = conflict
         for place in rows { stored[place].take(number, isRefused: conflict != nil) }
-        guard !undoneBy.isEmpty, wasConflicted != (conflict != nil), let undo = undoneBy[number]
-        else { return }
-        for place in rows { stored[place].markDirty(undo) }  // mutant: undo-dirty
+        guard !undoers.isEmpty, refuser != conflict?.refuser, let undoing = undoers[number] else {
+            return
+        }
+        for undo in undoing {
+            for place in rows { stored[place].markDirty(undo) }  // mutant: undo-dirty
+        }
     }
 
     /// An intent that undoes another is in the view only while that one is (F21). If the other is not
@@ -295,7 +298,7 @@ package struct FoldGroup: Sendable {
     /// decision is provisional, and the pass of the values begins here.
     private mutating func decideDirty(
         _ number: IntentNumber, over overlay: Overlay, _ folds: inout [any AnyFold],
-        _ stored: inout [RowFold], _ undoneBy: UndoLinks
+        _ stored: inout [RowFold], _ undoers: Undoers
     ) {
         guard let intent = overlay[number], intent.isOptimistic else {
             for place in rows { stored[place].forgetDirty(number) }
@@ -307,7 +310,7 @@ package struct FoldGroup: Sendable {
         let isSettled =
             values.isEmpty || beforeValues?.refuser == oldBeforeValues?.refuser
         let conflict = beforeValues ?? (isSettled && oldBeforeValues == nil ? old : nil)
-        show(number, conflict, &stored, undoneBy)
+        show(number, conflict, &stored, undoers)
         if !isSettled { decideAgain(from: number) }
     }
 

@@ -1,10 +1,5 @@
 /// What undo and replacing ask of the views: inverses, and keys in common (F16, F21).
 extension LogFold {
-    /// Whether a projection knows inverses.
-    package var isUndoable: Bool {
-        folds.contains { $0.isUndoable } || rows.contains { $0.isUndoable }
-    }
-
     /// Whether all views have the intent's effect. The views are up to date.
     package func isInViews(_ number: IntentNumber) -> Bool {
         guard let intent = state.overlay[number] else { return true }

@@ -13,6 +13,8 @@ package struct LogFold: Sendable {
     package private(set) var shared: SharedConflicts
     /// Each projection is in one of them.
     private(set) var groups: [FoldGroup] = []
+    /// Whether a projection knows inverses (F21).
+    package private(set) var isUndoable = false
     /// The period of `shared` for which `groups` are formed.
     private var period: SharedConflicts.Period?
     /// The checksum of the last record. The next record contains it (L5).
@@ -125,7 +127,7 @@ package struct LogFold: Sendable {
 
     mutating func performInViews(_ plan: FoldPlan) {
         for index in groups.indices {
-            groups[index].perform(plan, &folds, &rows, undoneBy: state.undoneBy)
+            groups[index].perform(plan, &folds, &rows, undoers: state.undoers)
         }
     }
 
@@ -145,6 +147,7 @@ package struct LogFold: Sendable {
     /// Makes one group of the projections that share their conflicts at this entry, and one of each
     /// other projection. The next rebase decides on the whole overlay.
     private mutating func formGroups(at sequence: LogSequence? = nil) {
+        isUndoable = folds.contains { $0.isUndoable } || rows.contains { $0.isUndoable }
         period = shared.period(at: sequence ?? state.sequence)
         for index in rows.indices { rows[index].forgetOverlay() }
         let members = period?.members.map(\.name) ?? []
@@ -169,7 +172,7 @@ package struct LogFold: Sendable {
     /// Brings all views up to date.
     package mutating func rebaseViews() {
         for index in groups.indices {
-            groups[index].rebase(&folds, &rows, over: state.overlay, undoneBy: state.undoneBy)
+            groups[index].rebase(&folds, &rows, over: state.overlay, undoers: state.undoers)
         }
     }
 
@@ -185,7 +188,7 @@ package struct LogFold: Sendable {
         var refusal: Inapplicable?
         for index in groups.indices {
             let conflict = groups[index].tryNewest(
-                intent, &folds, &rows, over: state.overlay, undoneBy: state.undoneBy)
+                intent, &folds, &rows, over: state.overlay, undoers: state.undoers)
             guard let conflict, refusal == nil else { continue }
             refusal = Inapplicable(
                 projection: groups[index].name(ofRefuser: conflict).string, error: conflict.error)

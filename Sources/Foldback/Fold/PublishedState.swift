@@ -66,7 +66,9 @@ extension LogFold {
                 folds[index].makeFoldedState(over: state.overlay, conflicts, isKept: isKept))
         }
         let stored = rows.indices.map {
-            rows[$0].foldedRows(conflicts(seenByRows: $0), hasReads: !state.drafts.isEmpty)
+            rows[$0].foldedRows(
+                conflicts(seenByRows: $0), hasReads: !state.drafts.isEmpty || !state.undoers.isEmpty
+            )
         }
         return PublishedState(
             sequence: state.sequence, through: state.through, nextNumber: state.nextNumber,

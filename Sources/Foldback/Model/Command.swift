@@ -35,9 +35,12 @@ package struct Proposal: Sendable {
     }
 
     /// The intent again, with what an answer and time have made of its terms.
-    init(again intent: RecordedIntent, payload: Payload, terms: IntentTerms) {
+    init(
+        again intent: RecordedIntent, payload: Payload, keepsOnce: Bool = true, terms: IntentTerms
+    ) {
         self.init(
-            payload: payload, isConfirmOnly: intent.isConfirmOnly, once: intent.once,
+            payload: payload, isConfirmOnly: intent.isConfirmOnly,
+            once: keepsOnce ? intent.once : nil,
             info: intent.info, terms: terms)
     }
 }
@@ -57,9 +60,9 @@ package enum Decision: Sendable {
     case append([Entry])
     /// Take these steps, or none of them. The fold knows the events that they record (F21).
     case reverse([Reversal])
-    /// Return the intent in the overlay that has the same once key (F14). Also append the entry that
-    /// dismisses the retried rejection, or that releases the draft with the key (F22).
-    case join(IntentNumber, appending: Entry?)
+    /// Return the intent in the overlay that has the same once key (F14). Also append these entries: they
+    /// dismiss the retried rejection, and release the draft with the key (F22).
+    case join(IntentNumber, appending: [Entry])
     /// Append nothing: the answer cannot change an intent in this state (F7).
     case ignore(IntentState)
     /// Append nothing: the batch has nothing new (F6).
@@ -99,7 +102,9 @@ package enum Reversal: Sendable {
     case undo(RecordedIntent, Undoing)
     /// Record the intent again. The new intent undoes the intent with the number, or follows it if
     /// that one was taken back.
-    case again(RecordedIntent, undoing: IntentNumber, wasTakenBack: Bool)
+    ///
+    /// `keepsOnce`: whether it has the once key of the intent. Another intent of the chain may have it.
+    case again(RecordedIntent, undoing: IntentNumber, wasTakenBack: Bool, keepsOnce: Bool)
 
     /// Which event undoes an intent.
     package enum Undoing: Sendable {

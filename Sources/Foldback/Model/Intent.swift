@@ -170,8 +170,11 @@ package final class RecordedIntent: Sendable {
 
     /// What few intents have.
     package var terms: IntentTerms { box?.terms ?? .none }
-    /// Whether the overlay finds the intent by a key: by its once key or its replacing key.
-    package var hasKey: Bool { once != nil || box?.terms.replacingKey != nil }
+    /// Whether the overlay finds the intent by its once key, its replacing key, or the intent that it
+    /// undoes.
+    package var hasKey: Bool {
+        once != nil || box?.terms.replacingKey != nil || box?.terms.undoes != nil
+    }
 }
 
 /// What an intent has beside its event, if the app asked for it.

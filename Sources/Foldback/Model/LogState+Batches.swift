@@ -24,7 +24,9 @@ extension LogState {
         guard through > self.through || !confirmed.isEmpty else { return .ignoreBatch }
         let batch = ConfirmedBatch(events: events, through: through, settled: confirmed.sorted())
         var entries: [Entry] = [.confirmed(batch)]
-        for number in batch.settled { entries += try restorations(of: number, settled) }
+        for number in batch.settled {
+            entries += try restorations(of: number, besides: confirmed, settled)
+        }
         return .append(entries)
     }
 

@@ -154,7 +154,8 @@ extension LogState {
         }
         let old = found.recorded
         if let joined = joined(by: old.once) ?? overlayIntent(undoing: old.terms.undoes) {
-            return .join(joined, appending: .changed(number, .dismissed))
+            return .join(
+                joined, appending: [.changed(number, .dismissed)] + release(of: joined))
         }
         let payload = edited ?? old.payload  // mutant: edited-event
         let proposal = Proposal(again: old, payload: payload, terms: old.terms.ofRetry)

@@ -67,7 +67,7 @@ extension LogState {
 
     /// Returns a new intent as a plain entry; nil if it retries or undoes an intent, or has a key.
     package func plainEntry(_ intent: RecordedIntent) -> PlainEntry? {
-        guard !intent.hasKey, intent.retries == nil, intent.terms.undoes == nil else { return nil }
+        guard !intent.hasKey, intent.retries == nil else { return nil }
         return .intent(UnsettledIntent(intent))
     }
 

@@ -13,12 +13,14 @@ extension LogState {
         let key = proposal.links == nil ? proposal.terms.replacingKey : nil
         let replaced = key.flatMap { replaceable(by: $0, isTouched) }
         if let joined = joined(by: proposal.once), joined != replaced {  // mutant: replaced-once
-            let isReleased = !proposal.terms.isHeld && drafts[joined] == .held
-            let release: Entry? =
-                isReleased ? .changed(joined, .released) : nil  // mutant: joined-draft
-            return .join(joined, appending: release)
+            return .join(joined, appending: proposal.terms.isHeld ? [] : release(of: joined))
         }
         return .append([.intent(newIntent(proposal, replacing: replaced, time))])
+    }
+
+    /// Returns the entry that releases an intent if it is a held draft (F22).
+    func release(of number: IntentNumber) -> [Entry] {
+        drafts[number] == .held ? [.changed(number, .released)] : []  // mutant: joined-draft
     }
 
     /// Decides on several intents that are one action: all are recorded, or none (F20). They carry the

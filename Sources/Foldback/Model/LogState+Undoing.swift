@@ -18,6 +18,8 @@ extension LogState {
         /// The intent; nil if it is in the overlay.
         let settled: SettledIntent?
         let isDone: Bool
+        /// The intents of the chain, this one last.
+        let chain: [IntentNumber]
     }
 
     // MARK: Undo and redo
@@ -59,17 +61,24 @@ extension LogState {
             guard let recorded = try recorded(member, settled) else { continue }
             let isTakenBack = end.number == member
             if isTakenBack {
-                guard let intent = end.settled, intent.settlement == .withdrawn else { continue }
-                let isAlone = members.count == 1
-                guard isAlone || intent.change == .undone else { continue }  // mutant: redo-undone
+                guard let change = end.settled?.change else { continue }
+                // What may have left can still come back by itself, and what was replaced goes on.
+                let isRedone = change == .undone || members.count == 1 && change == .withdrawn
+                guard isRedone else { continue }  // mutant: redo-undone
             }
-            if let other = self.joined(by: recorded.once) {
+            let other = self.joined(by: recorded.once)
+            if let other, !end.chain.contains(other) {
                 joined = other
             } else {
-                steps.append(.again(recorded, undoing: end.number, wasTakenBack: isTakenBack))
+                steps.append(
+                    .again(
+                        recorded, undoing: end.number, wasTakenBack: isTakenBack,
+                        keepsOnce: other == nil))
             }
         }
-        if steps.isEmpty { return joined.map { .join($0, appending: nil) } ?? .ignore(state) }
+        if steps.isEmpty {
+            return joined.map { .join($0, appending: release(of: $0)) } ?? .ignore(state)
+        }
         return .reverse(steps)
     }
 
@@ -80,13 +89,15 @@ extension LogState {
         var intent = overlay[number] == nil ? try settled.find(number) : nil
         var end = ChainEnd(
             number: number, settled: intent,
-            isDone: overlay[number] != nil || intent?.settlement == .confirmed)
+            isDone: overlay[number] != nil || intent?.settlement == .confirmed, chain: [number])
         while let next = undoneBy[end.number] {
             intent = overlay[next] == nil ? try settled.find(next) : nil
             guard overlay[next] != nil || intent?.settlement == .confirmed else { break }
             // Only the first intent of a chain can be one that was taken back.
             let isAgain = end.settled.map { $0.settlement != .confirmed } ?? false
-            end = ChainEnd(number: next, settled: intent, isDone: isAgain || !end.isDone)
+            end = ChainEnd(
+                number: next, settled: intent, isDone: isAgain || !end.isDone,
+                chain: end.chain + [next])
         }
         return end
     }
@@ -124,16 +135,20 @@ extension LogState {
 
     /// Returns the entries that follow an answer that brings an intent back (F6, F7): what had lapsed
     /// with it is pending again.
+    ///
+    /// - Parameter confirmed: intents that the same answer confirms.
     func restorations(
-        of number: IntentNumber, _ settled: SettledIntents
+        of number: IntentNumber, besides confirmed: Set<IntentNumber> = [],
+        _ settled: SettledIntents
     ) throws(LogError) -> [Entry] {
         guard overlay[number] == nil, !undoneBy.isEmpty else { return [] }
         var entries: [Entry] = []
         var last = number
-        while let next = undoneBy[last], overlay[next] == nil,
-            try settled.find(next)?.change == .lapsed
-        {
-            entries.append(.changed(next, .restored))  // mutant: restored
+        while let next = undoneBy[last], overlay[next] == nil {
+            if !confirmed.contains(next) {
+                guard try settled.find(next)?.change == .lapsed else { break }
+                entries.append(.changed(next, .restored))  // mutant: restored
+            }
             last = next
         }
         return entries

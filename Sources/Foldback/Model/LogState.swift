@@ -122,6 +122,9 @@ package struct LogState: Sendable {
     /// The intents of the overlay that were recorded as drafts, held or released (F22).
     package var drafts: Drafts { unsettled.drafts }
 
+    /// The intents of the overlay that undo each intent (F21).
+    package var undoers: Undoers { unsettled.undoers }
+
     /// Returns the first intent in the overlay with this once key (F14).
     package func joined(by once: ExactString?) -> IntentNumber? { unsettled.joined(by: once) }
 

@@ -16,6 +16,8 @@ struct UnsettledIntents: Sendable {
     private var replacingKeys = IntentKeys()
     /// The intents that were recorded as drafts: held, or released (F22).
     private(set) var drafts = Drafts()
+    /// The intents that undo each intent, ascending (F21).
+    private(set) var undoers = Undoers()
     /// Accepted intents by the position that will confirm them. Several can share a position.
     private var awaited = NumberMap<Position, TreeSet<IntentNumber>>()
 
@@ -45,6 +47,9 @@ struct UnsettledIntents: Sendable {
             let terms = recorded.terms
             replacingKeys.add(recorded.number, terms.replacingKey)
             if terms.isHeld, intent.acceptance == nil { drafts[recorded.number] = .held }
+            if let undone = terms.undoes {
+                undoers[undone] = ((undoers[undone] ?? []) + [recorded.number]).sorted()
+            }
         }
         byNumber[recorded.number] = intent
         guard let acceptance = intent.acceptance else { return }
@@ -62,8 +67,13 @@ struct UnsettledIntents: Sendable {
         guard let intent = byNumber[number] else { return nil }
         byNumber[number] = nil
         onceKeys.remove(number, intent.recorded.once)
-        replacingKeys.remove(number, intent.recorded.terms.replacingKey)
+        let terms = intent.recorded.terms
+        replacingKeys.remove(number, terms.replacingKey)
         drafts[number] = nil
+        if let undone = terms.undoes {
+            let others = (undoers[undone] ?? []).filter { $0 != number }
+            undoers[undone] = others.isEmpty ? nil : others
+        }
         if let acceptance = intent.acceptance { removeAcceptance(acceptance, of: number) }
         return intent
     }
@@ -103,8 +113,12 @@ struct UnsettledIntents: Sendable {
         }
         byNumber.removeFirst()
         if !drafts.isEmpty { drafts[number] = nil }
+        precondition(recorded.terms.undoes == nil, "\(number) undoes an intent, and is not plain")
     }
 }
+
+/// The intents of the overlay that undo each intent.
+package typealias Undoers = NumberMap<IntentNumber, [IntentNumber]>
 
 /// The intents of the overlay that were recorded as drafts.
 package typealias Drafts = NumberMap<IntentNumber, Draft>

@@ -9,6 +9,8 @@ struct KnownWork {
         let isListed: Bool
         /// Whether its sending has begun.
         let mayHaveLeft: Bool
+        /// Whether it is a draft that is held.
+        let isHeld: Bool
     }
 
     /// What the new log knows of the logs that it continues.
@@ -54,7 +56,8 @@ struct KnownWork {
             carriers.append(
                 Carrier(
                     number: number, ids: ids, state: state, isListed: isListed,
-                    mayHaveLeft: published.facts.attempts[number] != nil))
+                    mayHaveLeft: published.facts.attempts[number] != nil,
+                    isHeld: published.drafts[number] == .held))
         }
     }
 
@@ -103,7 +106,7 @@ struct BringingPlan {
             isFilling
             ? Self.corrections(
                 of: known, pending: Set((again + pending).map(\.id)),
-                rejected: Set(listed.map(\.id)))
+                rejected: Set(listed.map(\.id)), held: work.heldIDs)
             : Self.corrections(of: known, after: work)
 
         var corrected = Set(corrections.map(\.number))
@@ -136,12 +139,16 @@ struct BringingPlan {
 
     /// Returns what a log that is being filled has, and the superseded log has no more.
     private static func corrections(
-        of known: KnownWork, pending: Set<IntentID>, rejected: Set<IntentID>
+        of known: KnownWork, pending: Set<IntentID>, rejected: Set<IntentID>, held: Set<IntentID>
     ) -> [Correction] {
         known.carriers.compactMap { carrier in
             guard let id = carrier.ids.last else { return nil }
             if carrier.state == .pending, !pending.contains(id) {
                 return (carrier.number, .withdraw)
+            }
+            // The user has released it in the old log meanwhile.
+            if carrier.isHeld, !held.contains(id) {
+                return (carrier.number, .release)  // mutant: brought-release
             }
             let isOver = carrier.isListed && !rejected.contains(id)
             return isOver ? (carrier.number, .dismiss) : nil

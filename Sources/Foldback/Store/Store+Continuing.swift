@@ -35,7 +35,8 @@ extension Store {
             BringingPlan(
                 choice, of: work, known: try KnownWork(of: work, in: core), isFilling: isFilling)
         }
-        for (number, command) in plan.corrections {
+        // The newest first, because what undoes an intent lapses with it (F21).
+        for (number, command) in plan.corrections.sorted(by: { $0.number > $1.number }) {
             do throws(CommandError) {
                 _ = try await submit(.change(number, command), bytes: 0).outcome()
             } catch {

@@ -210,6 +210,14 @@ package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
             }
             after.append(number)
         }
+        // A draft that was released after the intent is sent before it all the same.
+        for (number, state) in published.drafts {
+            guard number < recorded.number else { break }
+            guard case .released(let release) = state, release > recorded.sequence,
+                let other = published.overlay[number], published.share(other, intent)
+            else { continue }
+            after.append(number)
+        }
         let waitsFor = recorded.terms.undoes.flatMap { published.isPending($0) ? $0 : nil }
         if draft == .held || !after.isEmpty || waitsFor != nil {
             blocked[recorded.number] = after + (waitsFor.map { [$0] } ?? [])

@@ -93,12 +93,15 @@ package struct SupersededWork: Sendable {
             if let old = recorded.terms.replaces { withdrawnNumbers.insert(old) }
         case .acknowledged(let answer):
             if answer.settles { confirmedNumbers.insert(answer.number) }
+            withdrawnNumbers.remove(answer.number)
+        case .changed(let number, .restored): withdrawnNumbers.remove(number)
         case .changed(let number, .dismissed): dismissedNumbers.insert(number)
         case .changed(let number, let change) where change.isWithdrawal:
             withdrawnNumbers.insert(number)
         case .changed: break
         case .confirmed(let batch):
             confirmedNumbers.formUnion(batch.settled)
+            withdrawnNumbers.subtract(batch.settled)
             for (place, event) in batch.events.enumerated() {
                 guard let id = event.origin else { continue }
                 hasOrigins = true
@@ -119,6 +122,11 @@ package struct SupersededWork: Sendable {
 
     /// The unsettled intents, in their order.
     var unsettled: [CarriedName] { overlay.map { name(of: $0.id) } }
+
+    /// The ids of the drafts that are held.
+    var heldIDs: Set<IntentID> {
+        Set(overlay.filter { held.contains($0.number) }.map(\.id))
+    }
 
     /// The ids of the unsettled intents.
     package var unsettledIDs: Set<IntentID> { Set(overlay.map(\.id)) }

@@ -45,11 +45,7 @@ extension ReferenceLog {
             if !P.sharesOnlyKeys { terms.replacingKey = nil }
             let replaced = replaceable(by: terms.replacingKey)
             if let joined = now.joined(terms.once), joined != replaced {
-                let isDraft =
-                    now.intents[joined]?.state == .pending && now.intents[joined]?.isHeld == true
-                let isReleased = isDraft && !terms.held
-                return Decision(
-                    .joined(joined), isReleased ? [.changed(joined, .released)] : [])
+                return Decision(.joined(joined), terms.held ? [] : releasing(joined))
             }
             terms.replaces = replaced
             return recording(event, force, terms)
@@ -118,9 +114,16 @@ extension ReferenceLog {
         let other = intent.terms.undoes.flatMap { newest(undoing: $0) }
             .flatMap { now.isInOverlay($0) ? $0 : nil }
         if let joined = now.joined(intent.terms.once) ?? other {
-            return Decision(.joined(joined), [.changed(number, .dismissed)])
+            return Decision(.joined(joined), [.changed(number, .dismissed)] + releasing(joined))
         }
         return recording(event, force, intent.terms.ofRetry(number))
+    }
+
+    /// A held draft that another call joins is released.
+    func releasing(_ number: IntentNumber) -> [LogFact<Event>] {
+        let intent = now.intents[number]
+        return intent?.state == .pending && intent?.isHeld == true
+            ? [.changed(number, .released)] : []
     }
 
     /// Records one intent on the view without the intent that it replaces.
@@ -214,8 +217,10 @@ extension ReferenceLog {
         guard through > now.through || reached || !confirms(events, now).isEmpty else {
             return Decision(.ignored(nil))
         }
-        let back = confirms(events, now).sorted().filter { !now.isInOverlay($0) }
+        let confirmed = confirms(events, now)
+        let back = confirmed.sorted().filter { !now.isInOverlay($0) }
         return .appends(
-            [.confirmed(events, through: through)] + back.flatMap { returning(with: $0) })
+            [.confirmed(events, through: through)]
+                + back.flatMap { returning(with: $0, besides: confirmed) })
     }
 }

@@ -25,13 +25,15 @@ extension ReferenceLog {
     }
 
     /// The intents that undid this one, then undid that, and so on; and whether the action is done.
-    private func chain(of number: IntentNumber) -> (last: IntentNumber, isDone: Bool) {
+    private func chain(
+        of number: IntentNumber
+    ) -> (last: IntentNumber, isDone: Bool, all: [IntentNumber]) {
         var chain = [number]
         while let next = newest(undoing: chain[chain.count - 1]), isAlive(next) {
             chain.append(next)
         }
         let undoings = isAlive(number) ? chain.count - 1 : chain.count
-        return (chain[chain.count - 1], undoings % 2 == 0)
+        return (chain[chain.count - 1], undoings % 2 == 0, chain)
     }
 
     private func wasNeverSent(_ number: IntentNumber) -> Bool {
@@ -47,11 +49,17 @@ extension ReferenceLog {
         return [.changed(next, .lapsed)] + lapsing(with: next)
     }
 
-    func returning(with number: IntentNumber) -> [LogFact<Event>] {
+    /// - Parameter confirmed: what the same batch confirms.
+    func returning(
+        with number: IntentNumber, besides confirmed: Set<IntentNumber> = []
+    ) -> [LogFact<Event>] {
         guard !now.isInOverlay(number), let next = newest(undoing: number),
-            now.intents[next]?.state == .withdrawn, now.intents[next]?.withdrawal == .lapsed
+            !now.isInOverlay(next)
         else { return [] }
-        return [.changed(next, .restored)] + returning(with: next)
+        if confirmed.contains(next) { return returning(with: next, besides: confirmed) }
+        guard now.intents[next]?.state == .withdrawn, now.intents[next]?.withdrawal == .lapsed
+        else { return [] }
+        return [.changed(next, .restored)] + returning(with: next, besides: confirmed)
     }
 
     // MARK: Undo and redo
@@ -105,15 +113,18 @@ extension ReferenceLog {
             guard let intent = now.intents[member] else { continue }
             if last == member {
                 guard intent.state == .withdrawn,
-                    members.count == 1 || intent.withdrawal == .undone
+                    intent.withdrawal == .undone
+                        || members.count == 1 && intent.withdrawal == .withdrawn
                 else { continue }
             }
-            if let other = now.joined(intent.terms.once) {
+            let other = now.joined(intent.terms.once)
+            if let other, !chain(of: member).all.contains(other) {
                 joined = other
                 continue
             }
             var terms = LogFact<Event>.Terms(
-                confirmOnly: intent.terms.confirmOnly, once: intent.terms.once,
+                confirmOnly: intent.terms.confirmOnly,
+                once: other == nil ? intent.terms.once : nil,
                 replacing: intent.terms.replacingKey, held: last == member && intent.isHeld)
             terms.undoes = last
             terms.group = intent.terms.group
@@ -122,7 +133,9 @@ extension ReferenceLog {
             trial.note(decision)
             recorded.append(again)
         }
-        if withdrawn.isEmpty, recorded.isEmpty, let joined { return Decision(.joined(joined)) }
+        if withdrawn.isEmpty, recorded.isEmpty, let joined {
+            return Decision(.joined(joined), releasing(joined))
+        }
         return reversed(by: trial, number, withdrawn, recorded)
     }
 

@@ -178,7 +178,7 @@ import Testing
         let files = try FileManager.default.contentsOfDirectory(
             at: folder, includingPropertiesForKeys: nil
         ).filter { $0.pathExtension == "ndjson" }
-        #expect(files.count == 23)
+        #expect(files.count == 28)
         for file in files {
             let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
                 .map { try JSON(parsing: String($0)) }

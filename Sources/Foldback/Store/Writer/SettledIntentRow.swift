@@ -11,7 +11,7 @@ final class SettledIntentFinder {
     private(set) var found: [IntentNumber: SettledIntentRow] = [:]
     private let storage: any LogStorage
     private let codec: any PayloadCodec
-    private let uncommitted: WriteBatch
+    private var uncommitted: WriteBatch
 
     init(in storage: any LogStorage, _ codec: any PayloadCodec, uncommitted: WriteBatch) {
         self.storage = storage
@@ -40,16 +40,18 @@ final class SettledIntentFinder {
                 path: storage.path, sequence: nil,
                 reason: "intent \(number) should be in the overlay and is not")
         }
-        // Only decisions on undone and redone actions ask how an intent was withdrawn (F21).
-        let isTied = recorded.terms.undoes != nil || recorded.terms.group != nil
+        // Decisions on undone and redone actions ask how an intent was withdrawn (F21).
         let change: IntentChange? =
-            isTied && settlement == .withdrawn ? try self.change(at: row.settlementSequence) : nil
+            settlement == .withdrawn ? try self.change(at: row.settlementSequence) : nil
         let intent = SettledIntentRow(
             row: row,
             intent: SettledIntent(recorded: recorded, settlement: settlement, change: change))
         found[number] = intent
         return intent
     }
+
+    /// Ends reading, so that the batch is not copied when it grows.
+    func finish() { uncommitted = WriteBatch() }
 
     /// Returns a kept inverse with its event.
     func payload(of kept: RecordedEvent) -> Payload {

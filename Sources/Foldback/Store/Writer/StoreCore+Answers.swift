@@ -42,12 +42,11 @@ extension StoreCore {
             if let refusal = publication.read(\.refusal) { throw refusal }
             return try status(of: number)
         }
-        guard case .rejected(let isDismissed) = row.settlement else {
-            // The row has no verdict if the intent returned to the overlay since the last
-            // publication (F7).
-            let state = row.settlement?.state ?? .accepted
+        // The row has no verdict if the intent has returned to the overlay since (F7, F21).
+        guard let settlement = row.settlement else { return try status(of: number) }
+        guard case .rejected(let isDismissed) = settlement else {
             return KnownIntent(
-                recorded: recorded, state: state, answeredAt: row.settlementSequence)
+                recorded: recorded, state: settlement.state, answeredAt: row.settlementSequence)
         }
         let rejection = try rejection(of: number, at: row.settlementSequence)
         return KnownIntent(

@@ -34,19 +34,19 @@ extension WorkingLog {
         reading storage: any LogStorage, _ codec: any PayloadCodec
     ) throws(CommandError) -> RequestResult {
         let finder = SettledIntentFinder(in: storage, codec, uncommitted: batch)
-        switch try decision(for: command, at: time, finder) {
+        let decision = try decision(for: command, at: time, finder)
+        if case .reverse = decision {} else { finder.finish() }
+        switch decision {
         case .append(let entries):
             let first = try append(entries, isForced: isForced, time, finder)
             return result(of: entries, from: first)
         case .reverse(let steps): return try reverse(steps, isForced: isForced, time, finder)
-        case .join(let number, let entry):
+        case .join(let number, let entries):
             guard let joined = fold.state.overlay[number]?.recorded else {
                 preconditionFailure("joined intent \(number) is not in the overlay")
             }
-            let sequence = try entry.map { entry throws(CommandError) in
-                try append([entry], isForced: isForced, time, finder)
-            }
-            return .joined(joined.id, sequence ?? joined.sequence)
+            guard !entries.isEmpty else { return .joined(joined.id, joined.sequence) }
+            return .joined(joined.id, try append(entries, isForced: isForced, time, finder))
         case .ignore(let state): return .ignored(state)
         case .ignoreBatch: return .batchIgnored(through: fold.state.through)
         case .refuse(let refusal): throw CommandError(refusal)
@@ -153,7 +153,7 @@ extension WorkingLog {
                     terms: IntentTerms(group: reversed.group, undoes: undone.number)), time)
             // It is folded only while that one is, so it cannot be tried otherwise.
             if case .ofOverlay = undoing, !fold.isInViews(undone.number) { isForced = true }
-        case .again(let undone, let number, let wasTakenBack):
+        case .again(let undone, let number, let wasTakenBack, let keepsOnce):
             var terms = IntentTerms(
                 replacingKey: undone.terms.replacingKey, group: undone.terms.group, undoes: number)
             if wasTakenBack, undone.terms.isHeld {
@@ -162,7 +162,9 @@ extension WorkingLog {
                 }
             }
             intent = fold.state.newIntent(
-                Proposal(again: undone, payload: undone.payload, terms: terms), time)
+                Proposal(
+                    again: undone, payload: undone.payload, keepsOnce: keepsOnce, terms: terms),
+                time)
         }
         try append(.intent(intent), isForced: isForced, time: time, subjects: finder.found)
         reversed.recorded.append((intent.id, intent.sequence))
