@@ -257,9 +257,8 @@ package struct FoldGroup: Sendable {
         _ undoers: Undoers
     ) -> Conflict? {
         let number = intent.recorded.number
-        let conflict =
-            refusalByRows(intent, &stored) ?? refusalByUndone(intent)
-            ?? refusalByValues(intent, &folds)
+        let byRows = refusalByRows(intent, &stored)
+        let conflict = refusalByUndone(intent) ?? byRows ?? refusalByValues(intent, &folds)
         show(number, conflict, &stored, undoers)
         return conflict
     }
@@ -306,7 +305,8 @@ package struct FoldGroup: Sendable {
         }
         let old = conflicted[number]
         let oldBeforeValues = old.flatMap { isByValue($0) ? nil : $0 }
-        let beforeValues = refusalByRows(intent, &stored) ?? refusalByUndone(intent)
+        let byRows = refusalByRows(intent, &stored)
+        let beforeValues = refusalByUndone(intent) ?? byRows
         let isSettled =
             values.isEmpty || beforeValues?.refuser == oldBeforeValues?.refuser
         let conflict = beforeValues ?? (isSettled && oldBeforeValues == nil ? old : nil)

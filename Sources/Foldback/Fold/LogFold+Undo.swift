@@ -1,11 +1,5 @@
 /// What undo and replacing ask of the views: inverses, and keys in common (F16, F21).
 extension LogFold {
-    /// Whether all views have the intent's effect. The views are up to date.
-    package func isInViews(_ number: IntentNumber) -> Bool {
-        guard let intent = state.overlay[number] else { return true }
-        return intent.isOptimistic && !groups.contains { $0.isConflicted(number) }
-    }
-
     /// Whether the view of the projection that knows inverses has the intent's effect. The views are up
     /// to date.
     package func isFoldedByUndoable(_ number: IntentNumber) -> Bool {

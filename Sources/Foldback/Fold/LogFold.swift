@@ -189,7 +189,8 @@ package struct LogFold: Sendable {
         for index in groups.indices {
             let conflict = groups[index].tryNewest(
                 intent, &folds, &rows, over: state.overlay, undoers: state.undoers)
-            guard let conflict, refusal == nil else { continue }
+            // What undoes a conflicted intent is recorded, and is in the view once that one is (F21).
+            guard let conflict, !conflict.isByUndone, refusal == nil else { continue }
             refusal = Inapplicable(
                 projection: groups[index].name(ofRefuser: conflict).string, error: conflict.error)
         }

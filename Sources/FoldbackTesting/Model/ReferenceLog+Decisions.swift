@@ -128,7 +128,7 @@ extension ReferenceLog {
 
     /// Records one intent on the view without the intent that it replaces.
     func recording(
-        _ event: Event, _ force: Bool, _ terms: LogFact<Event>.Terms, isTried: Bool = true
+        _ event: Event, _ force: Bool, _ terms: LogFact<Event>.Terms
     ) -> Decision {
         let number = IntentNumber(UInt64(now.intents.count + 1))
         var base = now
@@ -136,7 +136,9 @@ extension ReferenceLog {
             let without = facts + [.changed(replaced, .withdrawn)]
             base = Self(kind, facts: without, like: self).state(at: without.count)
         }
-        if isTried, !force, !terms.confirmOnly {
+        // What undoes a conflicted intent is conflicted too, and is recorded (F21).
+        let isLinked = terms.undoes.map(base.conflicted.contains) ?? false
+        if !isLinked, !force, !terms.confirmOnly {
             var view = base.view
             do { try view.apply(event, Self.context(of: number)) } catch {
                 return .refuses("inapplicable")

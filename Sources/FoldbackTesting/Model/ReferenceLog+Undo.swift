@@ -89,8 +89,7 @@ extension ReferenceLog {
             if sent.count > 1 {
                 terms.group = recorded.first ?? IntentNumber(UInt64(trial.now.intents.count + 1))
             }
-            let decision = trial.recording(
-                event, force, terms, isTried: isFolded || intent.state == .confirmed)
+            let decision = trial.recording(event, force, terms)
             guard case .recorded(let undo) = decision.result else { return decision }
             trial.note(decision)
             recorded.append(undo)

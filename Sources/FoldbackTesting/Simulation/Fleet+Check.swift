@@ -115,6 +115,10 @@ extension Fleet {
         }
         let originals = Set(decided.map { shared.book.original(of: $0) })
         for id in shared.book.wantedBack where !originals.contains(id) {
+            // What undoes a rejected intent lapses (F21).
+            if let undone = shared.book.undone[id], case .rejected? = verdict(on: undone) {
+                continue
+            }
             broke("lost", "The authority has lost intent \(id), and no replica sent it again (N6).")
         }
     }

@@ -133,7 +133,6 @@ extension WorkingLog {
         _ finder: SettledIntentFinder
     ) throws(CommandError) {
         let intent: RecordedIntent
-        var isForced = isForced
         switch step {
         case .takeBack(let number):
             let lapses = fold.state.lapses(of: number)
@@ -151,8 +150,6 @@ extension WorkingLog {
                 Proposal(
                     payload: payload, isConfirmOnly: undone.isConfirmOnly, once: nil, info: [:],
                     terms: IntentTerms(group: reversed.group, undoes: undone.number)), time)
-            // It is folded only while that one is, so it cannot be tried otherwise.
-            if case .ofOverlay = undoing, !fold.isInViews(undone.number) { isForced = true }
         case .again(let undone, let number, let wasTakenBack, let keepsOnce):
             var terms = IntentTerms(
                 replacingKey: undone.terms.replacingKey, group: undone.terms.group, undoes: number)
