@@ -35,7 +35,8 @@ extension SimulatedReplica {
         let status = outbox.status
         let quarantined = Set(status.quarantined.keys)
         let isBlocked =
-            status.blocking != nil || quarantined.isSuperset(of: store.sendable)
+            status.blocking != nil
+            || store.status.pendingCount <= quarantined.count + status.dependentCount
         guard isBlocked else { return }
         for number in quarantined.sorted() {
             guard let id = store.pendingIntent(number)?.recorded.id, fleet.book.isPoison(id) else {
@@ -115,14 +116,5 @@ extension SimulatedReplica {
             }
             fleet.notes.broke("unusable", "\(name) cannot record the authority's answer: \(error)")
         }
-    }
-}
-
-extension Store {
-    /// The pending intents that do not wait for the answer to the intent that they undo.
-    fileprivate var sendable: [IntentNumber] {
-        let pending = overlay.filter { $0.state == .pending }
-        let numbers = Set(pending.map(\.number))
-        return pending.filter { !($0.undoes.map(numbers.contains) ?? false) }.map(\.number)
     }
 }
