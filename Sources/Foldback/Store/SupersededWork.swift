@@ -216,6 +216,9 @@ package struct SupersededWork: Sendable {
         intent.terms.undoes.flatMap { id(of: $0) }.map { name(of: $0) }
     }
 
+    /// Returns the intent that an intent of this log undoes, if that one was not taken back before.
+    package func undone(by id: IntentID) -> IntentID? { undoing[id]?.id }
+
     /// Returns the intents without those that undo an intent that the new log does not get and the
     /// authority does not have: nothing is left for them to undo (F21, N6).
     ///

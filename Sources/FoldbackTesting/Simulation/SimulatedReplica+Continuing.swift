@@ -154,14 +154,15 @@ private struct SimulatedPlace<P: Projection>: SuccessorPlace {
                 places.formUnion(origins)
             }
         }
+        // On disk, another log may be in its place already.
+        let work = try? SupersededWork(of: old)
         for intent in old.overlay {
             // An authority that does not compare devices may have it under an earlier id.
             let earlier = intent.once?.split(separator: "\n").map { String($0) } ?? []
             guard places.isDisjoint(with: earlier + ["\(intent.id)"]) else { continue }
             // Nothing is left for it to undo (F21).
-            if let undone = intent.undoes, !places.contains(where: { $0.hasSuffix(".\(undone)") }) {
-                continue
-            }
+            if intent.undoes != nil, work == nil { continue }
+            if let undone = work?.undone(by: intent.id), !places.contains("\(undone)") { continue }
             fleet.notes.broke("lost", "\(name) lost intent \(intent.id) with its superseded log.")
         }
     }
