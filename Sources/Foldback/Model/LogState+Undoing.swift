@@ -29,7 +29,9 @@ extension LogState {
         on number: IntentNumber, _ state: IntentState, _ settled: SettledIntents
     ) throws(LogError) -> Decision {
         var steps: [Reversal] = []
-        for member in try group(of: number, settled).reversed() {  // mutant: undo-order
+        let members = try group(of: number, settled)
+        let lastFirst = Array(members.reversed())  // mutant: undo-order
+        for member in lastFirst {
             let end = try chainEnd(of: member, settled)
             guard end.isDone else { continue }
             steps.append(undoing(end))
