@@ -40,7 +40,7 @@ extension OutboxState {
         init(_ intent: PendingIntent) {
             bytes = intent.bytes
             place = intent.place
-            released = intent.isReleased ? intent.place : nil
+            released = intent.released
             after = intent.after
             undoes = intent.undoes
         }

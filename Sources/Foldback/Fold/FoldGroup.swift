@@ -91,19 +91,13 @@ package struct FoldGroup: Sendable {
     /// Whether an intent is conflicted here. The views must be up to date.
     package func isConflicted(_ number: IntentNumber) -> Bool { conflicted[number] != nil }
 
-    /// Returns the inverse of an intent on the view before it. The views must be up to date.
-    package func inverse(
-        ofFolded intent: UnsettledIntent, byValue place: Int, _ folds: [any AnyFold],
-        over overlay: Overlay
-    ) -> Payload? {
-        folds[place].inverse(ofFolded: intent, over: overlay) { conflicted[$0] != nil }
+    /// Whether the projection that knows inverses is in the group.
+    func has(_ undoable: LogFold.UndoablePlace) -> Bool {
+        switch undoable {
+        case .value(let place): values.contains(place)
+        case .rows(let place): rows.contains(place)
+        }
     }
-
-    /// Whether the value at a place of ``LogFold/folds`` is in the group.
-    package func has(value place: Int) -> Bool { values.contains(place) }
-
-    /// Whether the stored projection at a place of ``LogFold/rows`` is in the group.
-    package func has(rows place: Int) -> Bool { rows.contains(place) }
 
     /// The name of the projection that refuses an intent.
     package func name(ofRefuser conflict: Conflict) -> ExactString { names[conflict.refuser] }

@@ -13,8 +13,8 @@ package struct LogFold: Sendable {
     package private(set) var shared: SharedConflicts
     /// Each projection is in one of them.
     private(set) var groups: [FoldGroup] = []
-    /// Whether a projection knows inverses (F21).
-    package private(set) var isUndoable = false
+    /// The projection that knows inverses; nil if none does (F21).
+    private(set) var undoable: UndoablePlace?
     /// The period of `shared` for which `groups` are formed.
     private var period: SharedConflicts.Period?
     /// The checksum of the last record. The next record contains it (L5).
@@ -147,7 +147,9 @@ package struct LogFold: Sendable {
     /// Makes one group of the projections that share their conflicts at this entry, and one of each
     /// other projection. The next rebase decides on the whole overlay.
     private mutating func formGroups(at sequence: LogSequence? = nil) {
-        isUndoable = folds.contains { $0.isUndoable } || rows.contains { $0.isUndoable }
+        undoable =
+            folds.firstIndex { $0.isUndoable }.map { .value($0) }
+            ?? rows.firstIndex { $0.isUndoable }.map { .rows($0) }
         period = shared.period(at: sequence ?? state.sequence)
         for index in rows.indices { rows[index].forgetOverlay() }
         let members = period?.members.map(\.name) ?? []

@@ -96,13 +96,6 @@ extension PublishedState {
         refusal.map { .log($0) } ?? superseded.map { .superseded(shared: $0) }
     }
 
-    /// Returns whether two intents of the overlay touch a key in common in any projection, as far as
-    /// that is known.
-    package func share(_ a: UnsettledIntent, _ b: UnsettledIntent) -> Bool {
-        views.contains { $0.share(a, b) ?? false }
-            || rows.contains { $0.overlay?.share(a.recorded.number, b.recorded.number) ?? false }
-    }
-
     /// Returns the state with what is in the way of the state before it. No commit changes that.
     func with(obstaclesOf previous: PublishedState) -> PublishedState {
         var state = self

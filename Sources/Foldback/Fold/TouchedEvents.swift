@@ -32,10 +32,14 @@ package struct TouchTracker: Sendable {
     /// Which projections share their conflicts. If any do, an intent that the view left out can
     /// come into it when it is confirmed.
     private let shared: SharedConflicts
+    /// The intents that were undone. If one that the view left out is confirmed, what undoes it comes
+    /// into the view (F21).
+    private var undone: Set<IntentNumber> = []
 
     /// Creates the tracker of a fold, for the entries after it.
     package init(_ fold: LogFold) {
         shared = fold.shared
+        undone = Set(fold.state.undoneBy.keys)
         for (number, intent) in fold.state.overlay { ofIntents[number] = intent.folded }
     }
 
@@ -50,8 +54,12 @@ package struct TouchTracker: Sendable {
     ) -> TouchedEvents {
         var found = TouchedEvents()
         found.confirmed = plan.confirm
+        if case .apply(let intent) = plan.view, let number = intent.recorded.terms.undoes {
+            undone.insert(number)
+        }
+        let mayBringMore = !shared.isEmpty || plan.removed.contains(where: undone.contains)
         switch plan.view {
-        case .unchanged where shared.isEmpty || plan.confirm.isEmpty: break
+        case .unchanged where !mayBringMore || plan.confirm.isEmpty: break
         case .apply(let intent):
             guard let folded = intent.folded else { break }
             ofIntents[intent.recorded.number] = folded

@@ -101,10 +101,11 @@ package enum Reversal: Sendable {
     /// Record an intent that undoes this one.
     case undo(RecordedIntent, Undoing)
     /// Record the intent again. The new intent undoes the intent with the number, or follows it if
-    /// that one was taken back.
+    /// that one was taken back. `takenBack`: the newest form of that one, whose draft it goes on.
     ///
     /// `keepsOnce`: whether it has the once key of the intent. Another intent of the chain may have it.
-    case again(RecordedIntent, undoing: IntentNumber, wasTakenBack: Bool, keepsOnce: Bool)
+    case again(
+        RecordedIntent, undoing: IntentNumber, takenBack: IntentNumber?, keepsOnce: Bool)
 
     /// Which event undoes an intent.
     package enum Undoing: Sendable {

@@ -74,7 +74,8 @@ extension LogState {
             } else {
                 steps.append(
                     .again(
-                        recorded, undoing: end.number, wasTakenBack: isTakenBack,
+                        recorded, undoing: end.number,
+                        takenBack: isTakenBack ? undoneBy[member] ?? member : nil,
                         keepsOnce: other == nil))
             }
         }

@@ -1,5 +1,5 @@
 /// A ``Fold`` without the type of its projection, because a log can have several projections.
-package protocol AnyFold: KeySharing {
+package protocol AnyFold: Sendable {
     var identity: ProjectionIdentity { get }
     /// The name under which the projection shares conflicts: its own name, or that of the stored
     /// projection that it stands for (``RowsInMemory``).
@@ -35,6 +35,9 @@ package protocol AnyFold: KeySharing {
         ofFolded intent: UnsettledIntent, over overlay: Overlay,
         leavingOut isConflicted: (IntentNumber) -> Bool
     ) -> Payload?
+    /// See ``TouchedKey/keys(touchedBy:in:)``.
+    func keys(touchedBy intent: UnsettledIntent) -> Set<TouchedKey>?
+
     /// Returns both states to share with readers.
     ///
     /// - Precondition: the view is up to date.
@@ -59,10 +62,12 @@ package enum ComparedState: Sendable {
 }
 
 /// A ``FoldedState`` without the type of its projection.
-package protocol AnyFoldedState: KeySharing {
+package protocol AnyFoldedState: Sendable {
     var identity: ProjectionIdentity { get }
     /// Whether the projection has a state codec.
     var isEncodable: Bool { get }
+    /// See ``TouchedKey/keys(touchedBy:in:)``.
+    func keys(touchedBy intent: UnsettledIntent) -> Set<TouchedKey>?
     /// The confirmed events that could not be applied, oldest first (F9).
     var faults: [Fault] { get }
 
@@ -124,8 +129,8 @@ extension Fold: AnyFold {
 extension Fold {
     package var faultCount: Int { faults.count }
 
-    package func keys(touchedBy payload: Payload, _ id: IntentID) -> Set<AnyHashable>? {
-        P.keys(touchedBy: payload, id)
+    package func keys(touchedBy intent: UnsettledIntent) -> Set<TouchedKey>? {
+        TouchedKey.keys(touchedBy: intent, in: P.self)
     }
 
     package func state<Q: Projection>(_ which: ComparedState, of type: Q.Type) -> Q {
@@ -140,8 +145,8 @@ extension FoldedState: AnyFoldedState {
     package var identity: ProjectionIdentity { P.identity }
     package var isEncodable: Bool { P.stateCodec != nil }
 
-    package func keys(touchedBy payload: Payload, _ id: IntentID) -> Set<AnyHashable>? {
-        P.keys(touchedBy: payload, id)
+    package func keys(touchedBy intent: UnsettledIntent) -> Set<TouchedKey>? {
+        TouchedKey.keys(touchedBy: intent, in: P.self)
     }
 
     package func section() throws -> ProjectionSection {

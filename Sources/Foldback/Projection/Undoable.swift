@@ -12,7 +12,7 @@
 /// }
 /// ```
 ///
-/// ``Store/undo(_:)`` asks for it. Each intent keeps its inverse in the log, so that it can be undone
+/// ``Store/undo(_:force:)`` asks for it. Each intent keeps its inverse in the log, so that it can be undone
 /// after a restart. At most one projection of a log is `Undoable` or ``UndoableRows``. <doc:UndoAndRedo>
 /// explains more.
 public protocol Undoable: Projection {
@@ -23,7 +23,7 @@ public protocol Undoable: Projection {
     func inverse(of event: Event, _ context: EventContext) -> Event?
 }
 
-/// Projections with the same inverse for each event, of which a store may have several (F21).
+/// Projections with the same inverse for each event. A store may have several of them (F21).
 package protocol SharesInverse {
     /// The name of the projection that has the inverse first.
     static var inverseOwner: ExactString { get }

@@ -199,7 +199,7 @@ package struct RowFold: Sendable {
         self.overlay = overlay
     }
 
-    // MARK: Undo, and keys in common
+    // MARK: Undo, and what intents touch
 
     /// Whether the projection is ``UndoableRows``.
     package var isUndoable: Bool { inverter != nil }
@@ -217,28 +217,24 @@ package struct RowFold: Sendable {
         return inverse
     }
 
-    /// Returns what an event reads and writes on the rows that readers see before a number; nil if a row
-    /// cannot be read.
+    /// Returns what an intent reads and writes on the rows that readers see before a number; nil if a
+    /// row cannot be read.
     ///
     /// - Parameters:
     ///   - folded: the rows as they are published.
     ///   - storage: the log with the confirmed rows.
     package func touches(
-        _ payload: Payload, _ id: IntentID, before number: IntentNumber, in folded: FoldedRows,
+        _ intent: UnsettledIntent, before number: IntentNumber, in folded: FoldedRows,
         over storage: any LogStorage
     ) -> RowEvaluation? {
         let confirmed = folded.own.map { ConfirmedRows(inMemory: $0) } ?? ConfirmedRows(of: storage)
         var rows = TouchedRows(
             folded.schema,
             over: RowsBelowIntent(number: number, chains: folded.chains, confirmed: confirmed))
-        let error = apply(
-            Folded(payload: payload, context: EventContext(.intent(id))), &rows)
+        let context = EventContext(.intent(intent.recorded.id))
+        let error = apply(Folded(payload: intent.payload, context: context), &rows)
         return rows.failure == nil ? RowEvaluation(rows, error: error) : nil
     }
-
-    /// Returns whether one of two intents writes a row that the other reads or writes; nil if one of
-    /// them was not applied.
-    package func share(_ a: IntentNumber, _ b: IntentNumber) -> Bool? { overlay.share(a, b) }
 
     // MARK: Changes
 

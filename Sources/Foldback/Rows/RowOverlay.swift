@@ -158,13 +158,9 @@ package struct RowOverlay: Sendable {
         RowsBelowIntent(number: number, chains: chains, confirmed: confirmed)
     }
 
-    /// Returns whether one of two intents writes a row that the other reads or writes; nil if one of
-    /// them was not applied.
-    package func share(_ a: IntentNumber, _ b: IntentNumber) -> Bool? {
-        guard let first = evaluations[a], let second = evaluations[b], first.error == nil,
-            second.error == nil
-        else { return nil }
-        return first.depends(on: second) || second.depends(on: first)
+    /// Returns what an intent reads and writes; nil if it does not apply.
+    func applied(_ number: IntentNumber) -> RowEvaluation? {
+        evaluations[number].flatMap { $0.error == nil ? $0 : nil }
     }
 
     /// The error that the intent's `apply` threw when it was taken; nil if it applies.

@@ -89,8 +89,8 @@ package struct PendingIntent: Hashable, Sendable {
     package let isHeld: Bool
     /// The entry that gives it its place in the order of sending: its own, or its release.
     package let place: LogSequence
-    /// Whether it is a draft that was released (F22).
-    package let isReleased: Bool
+    /// The entry that released it; nil unless it is a released draft (F22).
+    package let released: LogSequence?
     /// The pending intents that must have an answer before it is sent, because they are drafts, or
     /// wait for drafts, and it touches their keys (F22).
     package let after: [IntentNumber]
@@ -111,8 +111,8 @@ package struct PendingIntent: Hashable, Sendable {
         self.isReadable = isReadable
         self.bytes = bytes
         self.isHeld = isHeld
+        self.released = released
         self.place = released ?? place ?? LogSequence(number.value)
-        isReleased = released != nil
         self.after = after
         self.undoes = undoes
     }
@@ -138,10 +138,7 @@ package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private var seen = Overlay()
     private var seenDrafts = Drafts()
     private var sequence: LogSequence?
-    /// The pending intents that cannot be sent yet, and that others with their keys wait for: drafts
-    /// that are held, what waits for a draft, and what undoes a pending intent. Each with what it waits
-    /// for; a draft waits for nothing but its release.
-    private var blocked = NumberMap<IntentNumber, [IntentNumber]>()
+    private var blocked = BlockedIntents()
 
     fileprivate init(_ publication: Publication) { self.publication = publication }
 
@@ -167,20 +164,14 @@ package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
                 changes.recorded.append(pending(new, in: published))
             } else if old?.state == .pending {
                 changes.answered.append(number)
-                blocked[number] = nil
+                blocked.remove(number)
             }
         }
-        if !changes.answered.isEmpty { unblock(in: published) }
         addReleased(to: &changes, in: published)
+        addAgain(to: &changes, in: published)
+        changes.recorded.sort { $0.number < $1.number }
         (seen, seenDrafts, sequence) = (published.overlay, published.drafts, published.sequence)
         return changes
-    }
-
-    /// Forgets the intents that wait for nothing any more.
-    private mutating func unblock(in published: PublishedState) {
-        for (number, waits) in blocked where published.drafts[number] != .held {
-            if !waits.contains(where: published.isPending) { blocked[number] = nil }
-        }
     }
 
     /// Adds the drafts that were released since the last element.
@@ -190,10 +181,26 @@ package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
         guard !seenDrafts.isEmpty else { return }
         published.drafts.forEachChange(since: seenDrafts, areSame: ==) { number, old, new in
             guard old == .held, new != nil, let intent = published.overlay[number] else { return }
-            blocked[number] = nil
+            blocked.remove(number)
             changes.recorded.append(pending(intent, in: published))
         }
-        changes.recorded.sort { $0.number < $1.number }
+    }
+
+    /// Finds again what the intents wait for that waited for one that is gone: they may have to wait for
+    /// what that one waited for.
+    private mutating func addAgain(to changes: inout PendingChanges, in published: PublishedState) {
+        var gone = Set(changes.answered)
+        guard !gone.isEmpty else { return }
+        for (number, waiting) in blocked.intents where waiting.waits.contains(where: gone.contains) {
+            guard let intent = published.overlay[number] else { continue }
+            blocked.remove(number)
+            let again = pending(intent, in: published)
+            if blocked.intents[number] != nil {
+                changes.recorded.append(again)
+            } else {
+                gone.insert(number)
+            }
+        }
     }
 
     /// Returns an intent with what it waits for.
@@ -202,35 +209,18 @@ package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
     ) -> PendingIntent {
         let recorded = intent.recorded
         let draft = published.drafts[recorded.number]
-        var after: [IntentNumber] = []
-        for (number, _) in blocked {
-            guard number < recorded.number else { break }
-            guard let other = published.overlay[number], published.share(other, intent) else {
-                continue
-            }
-            after.append(number)
-        }
-        // A draft that was released after the intent is sent before it all the same.
-        for (number, state) in published.drafts {
-            guard number < recorded.number else { break }
-            guard case .released(let release) = state, release > recorded.sequence,
-                let other = published.overlay[number], published.share(other, intent)
-            else { continue }
-            after.append(number)
-        }
-        let waitsFor = recorded.terms.undoes.flatMap { published.isPending($0) ? $0 : nil }
-        if draft == .held || !after.isEmpty || waitsFor != nil {
-            blocked[recorded.number] = after + (waitsFor.map { [$0] } ?? [])
-        }
+        let undone = recorded.terms.undoes.flatMap { published.isPending($0) ? $0 : nil }
+        let after = blocked.add(intent, draft, undone, in: published)
         return PendingIntent(
             recorded, attempt: published.attempts[recorded.number], draft: draft, after: after,
-            undoes: waitsFor)
+            undoes: undone)
     }
 }
 
 /// The changes to the pending intents of a log.
 package struct PendingChanges: Sendable {
-    /// Intents that are pending now and were not before, in number order.
+    /// Intents that are pending now and were not before, or that wait for others than before, in number
+    /// order.
     package fileprivate(set) var recorded: [PendingIntent] = []
     /// Intents that were pending before and are not now, in number order.
     package fileprivate(set) var answered: [IntentNumber] = []

@@ -124,7 +124,9 @@ extension ReferenceLog {
             var terms = LogFact<Event>.Terms(
                 confirmOnly: intent.terms.confirmOnly,
                 once: other == nil ? intent.terms.once : nil,
-                replacing: intent.terms.replacingKey, held: last == member && intent.isHeld)
+                replacing: intent.terms.replacingKey,
+                held: last == member
+                    && now.intents[newest(undoing: member) ?? member]?.isHeld ?? false)
             terms.undoes = last
             terms.group = intent.terms.group
             let decision = trial.recording(intent.event, force, terms)

@@ -106,19 +106,20 @@ extension Fleet {
 
     /// What an authority lost is there again, or an authority has rejected it since (N6).
     private func checkLostEvents() {
-        var decided = servers.flatMap(\.books.events).compactMap(\.origin)
-        decided += shared.book.ids.filter { id in
+        let accepted = servers.flatMap(\.books.events).compactMap(\.origin)
+        let refused = shared.book.ids.filter { id in
             shared.book.isRejectedBefore(id)
                 || servers.contains {
                     if case .rejected = $0.books.verdict(on: id) { true } else { false }
                 }
         }
-        let originals = Set(decided.map { shared.book.original(of: $0) })
-        for id in shared.book.wantedBack where !originals.contains(id) {
-            // What undoes a rejected intent lapses (F21).
-            if let undone = shared.book.undone[id], case .rejected? = verdict(on: undone) {
-                continue
-            }
+        let rejected = Set(refused.map { shared.book.original(of: $0) })
+        let decided = rejected.union(accepted.map { shared.book.original(of: $0) })
+        for id in shared.book.wantedBack where !decided.contains(id) {
+            // What undoes a rejected intent lapses, and what undoes that lapses too (F21).
+            var undone = shared.book.undone[id]
+            while let next = undone, !decided.contains(next) { undone = shared.book.undone[next] }
+            if let undone, rejected.contains(undone) { continue }
             broke("lost", "The authority has lost intent \(id), and no replica sent it again (N6).")
         }
     }

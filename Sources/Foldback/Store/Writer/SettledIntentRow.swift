@@ -60,14 +60,15 @@ final class SettledIntentFinder {
 
     // MARK: What became of an intent
 
-    /// Returns whether an intent that was withdrawn was released before (F22).
+    /// Returns whether an intent was a draft, and still held when it was withdrawn (F22).
     ///
-    /// - Complexity: reads the entries in between.
-    func wasReleased(_ number: IntentNumber) throws(LogError) -> Bool {
-        let row = try find(number).row
-        return try firstEntry(between: row) {
+    /// - Complexity: for a draft, reads the entries in between.
+    func wasHeld(_ number: IntentNumber) throws(LogError) -> Bool {
+        let draft = try find(number)
+        guard draft.intent.recorded.terms.isHeld else { return false }
+        return try firstEntry(between: draft.row) {
             if case .changed(number, .released) = $0 { true } else { false }
-        } != nil
+        } == nil
     }
 
     /// Returns whether the authority applied another event for a confirmed intent than the one that

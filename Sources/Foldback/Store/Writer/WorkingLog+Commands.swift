@@ -109,7 +109,7 @@ extension WorkingLog {
     private mutating func reverse(
         _ steps: [Reversal], isForced: Bool, _ time: Timestamp, _ finder: SettledIntentFinder
     ) throws(CommandError) -> RequestResult {
-        var reversed = Reversed(
+        var reversed = ReversalProgress(
             isOfSeveral: steps.count { if case .undo = $0 { true } else { false } } > 1)
         try orNothing { working throws(CommandError) in
             for step in steps {
@@ -120,7 +120,7 @@ extension WorkingLog {
     }
 
     /// What undo or redo has done so far.
-    private struct Reversed {
+    private struct ReversalProgress {
         let isOfSeveral: Bool
         var withdrawn: [IntentNumber] = []
         var recorded: [(id: IntentID, sequence: LogSequence)] = []
@@ -129,7 +129,7 @@ extension WorkingLog {
     }
 
     private mutating func take(
-        _ step: Reversal, _ reversed: inout Reversed, isForced: Bool, _ time: Timestamp,
+        _ step: Reversal, _ reversed: inout ReversalProgress, isForced: Bool, _ time: Timestamp,
         _ finder: SettledIntentFinder
     ) throws(CommandError) {
         let intent: RecordedIntent
@@ -150,12 +150,12 @@ extension WorkingLog {
                 Proposal(
                     payload: payload, isConfirmOnly: undone.isConfirmOnly, once: nil, info: [:],
                     terms: IntentTerms(group: reversed.group, undoes: undone.number)), time)
-        case .again(let undone, let number, let wasTakenBack, let keepsOnce):
+        case .again(let undone, let number, let takenBack, let keepsOnce):
             var terms = IntentTerms(
                 replacingKey: undone.terms.replacingKey, group: undone.terms.group, undoes: number)
-            if wasTakenBack, undone.terms.isHeld {
-                terms.isHeld = try !CommandError.converting { () throws(LogError) in
-                    try finder.wasReleased(undone.number)
+            if let takenBack {
+                terms.isHeld = try CommandError.converting { () throws(LogError) in
+                    try finder.wasHeld(takenBack)
                 }
             }
             intent = fold.state.newIntent(

@@ -103,7 +103,7 @@ package struct WorkingLog: Sendable {
         var isInViews = false
         var plain = plain
         if case .intent(let intent) = plain {
-            if fold.isUndoable {
+            if fold.undoable != nil {
                 let recorded = try withInverse(intent.recorded, &fold)
                 plain = .intent(UnsettledIntent(recorded))
             }
@@ -158,7 +158,7 @@ package struct WorkingLog: Sendable {
     private func triedWithoutReplaced(
         _ recorded: RecordedIntent, isForced: Bool
     ) throws(CommandError) -> RecordedIntent {
-        guard !isForced || fold.isUndoable, let old = recorded.terms.replaces else {
+        guard !isForced || fold.undoable != nil, let old = recorded.terms.replaces else {
             return recorded
         }
         var without = fold.leavingOut(old)
