@@ -191,7 +191,8 @@ package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private mutating func addAgain(to changes: inout PendingChanges, in published: PublishedState) {
         var gone = Set(changes.answered)
         guard !gone.isEmpty else { return }
-        for (number, waiting) in blocked.intents where waiting.waits.contains(where: gone.contains) {
+        for (number, waiting) in blocked.intents
+        where waiting.waits.contains(where: gone.contains) {
             guard let intent = published.overlay[number] else { continue }
             blocked.remove(number)
             let again = pending(intent, in: published)
