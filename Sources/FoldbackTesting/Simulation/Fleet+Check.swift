@@ -96,12 +96,14 @@ extension Fleet {
         }
     }
 
-    /// The verdict on an intent, under any of its ids.
+    /// The verdict on an intent, under any of its ids: accepted, if it is under one of them.
+    ///
+    /// An authority that lost events may reject an intent, and accept it under its next id.
     private func verdict(on id: IntentID) -> Verdict<P.Event>? {
         let ids = shared.book.ids.filter { shared.book.original(of: $0) == id }
-        return servers.lazy.flatMap { server in
-            ids.lazy.compactMap { server.books.verdict(on: $0) }
-        }.first
+        let verdicts = servers.flatMap { server in ids.compactMap { server.books.verdict(on: $0) } }
+        let accepted = verdicts.first { if case .accepted = $0 { true } else { false } }
+        return accepted ?? verdicts.first
     }
 
     /// What an authority lost is there again, or an authority has rejected it since (N6).
