@@ -167,7 +167,8 @@
                     Diff<Tool>.self,
                     Why<Tool>.self, FindBreak<Tool>.self, WhatIf<Tool>.self, Verify<Tool>.self,
                     RerunCommand<Tool>.self, Minimise<Tool>.self, Export<Tool>.self,
-                    ImportCommand<Tool>.self, Step<Tool>.self, PlotCommand<Tool>.self,
+                    ImportCommand<Tool>.self, BackupCommand<Tool>.self, Step<Tool>.self,
+                    PlotCommand<Tool>.self,
                     Inspect<Tool>.self,
                 ])
         }

@@ -74,6 +74,7 @@ private struct TakenPaths: CustomStringConvertible {
             let recorded = intent.recorded
             if recorded.isConfirmOnly { count("confirm-only intent") }
             if !recorded.info.isEmpty { count("intent with info") }
+            if recorded.terms.isHeld { count("draft") }
             if recorded.payload.isUnreadable { count("unreadable intent") }
         case (_, .acceptance(let intent, let position)):
             count("acceptance")
@@ -122,7 +123,7 @@ private struct TakenPaths: CustomStringConvertible {
         let general = ["recorded", "acknowledged"].map { "\($0) on the general path" }
         let both =
             general + [
-                "confirm-only intent", "intent with info", "unreadable intent",
+                "confirm-only intent", "intent with info", "unreadable intent", "draft",
                 "replaced on the general path",
             ]
         let shares: [(lean: String, general: String)]
@@ -246,12 +247,13 @@ private struct WrittenLog {
         var lines = [
             "\(state.sequence) \(state.through) \(state.nextNumber) \(state.acceptedCount)",
             "\(state.chain) \(state.recordBytes) \(state.unread) \(state.rejections.keys)",
+            "\(state.undoneBy) \(state.drafts.map { "\($0.key): \($0.value)" })",
         ]
         lines += state.overlay.map { number, intent in
             let recorded = intent.recorded
             return "\(number) \(intent.state) \(recorded.id) \(recorded.sequence) \(recorded.time) "
                 + "\(intent.payload.text) \(recorded.isConfirmOnly) \(recorded.once as Any) "
-                + "\(recorded.info.sorted { $0.key < $1.key })"
+                + "\(recorded.info.sorted { $0.key < $1.key }) \(recorded.terms)"
         }
         for view in state.views {
             guard let view = view as? FoldedState<Board> else { continue }
@@ -308,9 +310,12 @@ private struct RandomCommands {
     private mutating func record(once: ExactString?) -> Command {
         var info: [String: String] = [:]
         if random.oneIn(4) { info = ["screen": "board", "n": "1"] }
+        let terms = IntentTerms(
+            isHeld: random.oneIn(6), replacingKey: random.oneIn(12) ? "cell" : nil)
         return .record(
             Proposal(
-                payload: payload(), isConfirmOnly: random.oneIn(5), once: once, info: info))
+                payload: payload(), isConfirmOnly: random.oneIn(5), once: once, info: info,
+                terms: terms))
     }
 
     private mutating func payload() -> Payload {

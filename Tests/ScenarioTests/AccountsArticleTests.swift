@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackHistory
 import Foundation
 import TestSupport
 import Testing
@@ -63,6 +64,24 @@ extension Account {
 }
 // Article Accounts, signing out ends
 
+// Article Accounts, backups begins
+extension Account {
+    /// Call this at any time, for example once a day.
+    func backUp(to copy: URL) async throws(LogError) {
+        try await store.backup(to: copy)
+    }
+}
+
+/// What a widget shows. It runs in a process of its own, and reads the copy that the app wrote.
+func widgetText(of user: String, from copy: URL) throws(LogError) -> String {
+    let reader = try LogReader(at: copy)
+    defer { reader.close() }
+    let last = try reader.status().sequence
+    let channel = try reader.snapshot(of: Channel.self, at: last).view
+    return "\(channel.unreadCount(of: user)) unread"
+}
+// Article Accounts, backups ends
+
 /// Proves that the code of the article on accounts compiles, does what the article says, and is the same text.
 @Suite struct AccountsArticleTests {
     private let directory = TemporaryDirectory()
@@ -111,7 +130,34 @@ extension Account {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path) == [])
     }
 
-    @Test(arguments: ["the user", "the account", "signing out"])
+    @Test func `BK1, BK2: a widget reads a backup, and a new device goes on from it`() async throws
+    {
+        let ada = try await account("ada", at: "7f31")
+        try await ada.post("hello", id: 1)
+        let copy = directory.url.appending(path: "copy", directoryHint: .isDirectory)
+        try await ada.backUp(to: copy)
+        #expect(try widgetText(of: "ada", from: copy) == "0 unread")
+        let event = Channel.Event.posted(id: 2, text: "hi", by: "bob")
+        try await ada.store.confirm([ConfirmedEvent(position: 1, event: event)], through: 1)
+        try await ada.backUp(to: copy)
+        #expect(try widgetText(of: "ada", from: copy) == "1 unread")
+        await ada.store.close()
+        // The new device has nothing but the copy.
+        let device = directory.url.appending(path: "device", directoryHint: .isDirectory)
+        try FileManager.default.moveItem(at: copy, to: device)
+        let restored = try await account("ada", at: "device")
+        #expect(restored.store.status.replica != ada.store.status.replica)
+        let intent = try #require(restored.store.overlay.first)
+        #expect(intent.id.replica == ada.store.status.replica)
+        await #expect(throws: CommandError.self) {
+            try await restored.store.withdraw(intent.number)
+        }
+        try await restored.store.abandon(intent.number)
+        #expect(restored.unreadCount == 1)
+        await restored.store.close()
+    }
+
+    @Test(arguments: ["the user", "the account", "signing out", "backups"])
     func `the article shows the code that this file runs`(_ part: String) throws {
         let here = URL(filePath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent()

@@ -37,7 +37,7 @@
 ///
 /// ## Invariants
 ///
-/// After ``rebase(_:_:over:)``, if no row failed:
+/// After ``rebase(_:_:over:undoers:)``, if no row failed:
 /// - `conflicted` has exactly the optimistic intents of the overlay that a projection of the group
 ///   refuses on what its view has of the intents before. It is a function of the log alone (F1).
 /// - The view of each value is confirmed state with the other intents applied in order. The rows
@@ -172,7 +172,7 @@ package struct FoldGroup: Sendable {
         return decide(intent, &folds, &stored, undoers)
     }
 
-    /// Takes back the last ``tryNewest(_:_:_:over:)``, because the intent is not recorded.
+    /// Takes back the last ``tryNewest(_:_:_:over:undoers:)``, because the intent is not recorded.
     package mutating func takeBack(
         _ number: IntentNumber, _ folds: inout [any AnyFold], _ stored: inout [RowFold]
     ) {

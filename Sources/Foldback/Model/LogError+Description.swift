@@ -61,6 +61,11 @@ extension LogError: CustomStringConvertible {
             Explanation(
                 "the log at \(path) has \(count) entries, and only an empty log can be filled",
                 "choose another directory")
+        case .notABackup(let path, let reason):
+            Explanation(
+                "the log at \(path) is not an earlier backup of this log: \(reason); nothing was "
+                    + "changed",
+                "choose another directory")
         case .pendingIntents(let path, let count, let held):
             Explanation(
                 "the log at \(path) has \(count) pending \(count == 1 ? "intent" : "intents")"

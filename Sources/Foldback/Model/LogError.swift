@@ -41,6 +41,12 @@ public enum LogError: Error, Sendable {
     /// A history can only be imported into a log without entries. Nothing was changed.
     case notEmpty(path: String, entryCount: Int)
 
+    // MARK: Backups
+
+    /// The directory has a log that is no earlier backup of this log, so a backup there could lose
+    /// something. Nothing was changed (BK1).
+    case notABackup(path: String, reason: String)
+
     // MARK: Reading
 
     /// This log never recorded an intent with this number.

@@ -20,6 +20,16 @@ package struct LogFacts: Sendable {
     }
 }
 
+extension LogFacts {
+    /// Whether the authority may have an unsettled intent: an attempt to send it has begun, or the log
+    /// was copied and the other log may send it (F7, BK2).
+    ///
+    /// - Parameter replica: the log's replica id. A copied log has a fresh one (L11).
+    package func mayHaveLeft(_ recorded: RecordedIntent, loggedBy replica: ReplicaID) -> Bool {
+        attempts[recorded.number] != nil || recorded.id.replica != replica  // mutant: copied-intent
+    }
+}
+
 /// The finding that the authority has lost events that this log has from it (N6).
 ///
 /// The log keeps it because the authority's head rises again. Later, nothing would show the loss.
@@ -93,6 +103,11 @@ extension LogState {
             .map { (number: $0.key, attempt: $0.value) }
         for (number, attempt) in kept { facts.attempts[number] = attempt }
         return kept
+    }
+
+    /// Whether the authority may have an unsettled intent (F7).
+    func mayHaveLeft(_ number: IntentNumber) -> Bool {
+        overlay[number].map { facts.mayHaveLeft($0.recorded, loggedBy: replica) } ?? false
     }
 
     /// Forgets the attempts to send an intent that is answered. Returns whether there were any.

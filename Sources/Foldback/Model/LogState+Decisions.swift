@@ -79,7 +79,7 @@ extension LogState {
     ) throws(LogError) -> Decision {
         switch command {
         case .withdraw:
-            if facts.attempts[number] != nil {  // mutant: withdrawal
+            if mayHaveLeft(number) {  // mutant: withdrawal
                 return .refuse(.mayHaveLeft(number))
             }
             return requirePending(number, intent, .withdrawn)

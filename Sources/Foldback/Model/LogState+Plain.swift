@@ -6,16 +6,22 @@
 ///
 /// | case | its command | its only effects |
 /// |---|---|---|
-/// | `intent` | records an event without a once key | the intent is the overlay's last |
-/// | `acceptance` | acknowledges a pending intent in a downlink log | the intent is accepted |
-/// | `confirmation` | acknowledges the overlay's head in an acknowledgement log | the intent is confirmed, and the view stays |
-/// | `batch` | brings the overlay's head as the view folds it | the intents are confirmed, and the view stays |
+/// | `intent` | records an event without a once key or a replacing key; it retries and undoes nothing | the intent is the overlay's last |
+/// | `acceptance` | acknowledges a pending intent in a downlink log, without a replacement, above `through` | the intent is accepted |
+/// | `confirmation` | acknowledges the overlay's head in an acknowledgement log, without a replacement or a position; the head has no key and is optimistic | the intent is confirmed, and the view stays |
+/// | `batch` | brings the overlay's head as the view folds it; no intent of it has a key | the intents are confirmed, and the view stays |
+///
+/// Of several intents that are recorded together, each one that is plain takes the lean path.
 ///
 /// | step | lean path | general path |
 /// |---|---|---|
 /// | decide | ``LogState/plainEntry(for:at:)`` | ``LogState/decision(for:at:isTouched:settled:)`` |
-/// | append | `WorkingLog.append(_:isForced:time:)` | `WorkingLog.carryOutAny` |
+/// | append | `WorkingLog.append(_:isForced:time:)` | `WorkingLog.append(_:isForced:time:subjects:)` |
+/// | fold | `LogFold.append(_:isInViews:)` | ``LogFold/append(_:at:settledIntent:isInViews:)`` |
 /// | apply | `LogState.apply(_:)` | ``LogState/apply(_:at:settledIntent:)`` |
+///
+/// Both share what is between these: new intents, inverses, the try on the views, the fold of a plan, and
+/// the encoding of a record.
 package enum PlainEntry: Sendable {
     case intent(UnsettledIntent)
     case acceptance(UnsettledIntent, position: Position?)

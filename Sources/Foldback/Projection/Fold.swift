@@ -54,7 +54,7 @@ package struct Fold<P: Projection>: Sendable {
     }
 
     package var confirmed: P { confirmedState.value }
-    /// The view, which is up to date only after ``FoldGroup/rebase(_:_:over:)``.
+    /// The view, which is up to date only after ``FoldGroup/rebase(_:_:over:undoers:)``.
     package var view: P { viewState.value }
 
     /// Applies the confirmed events of an entry. An event that does not apply is a fault (F9).

@@ -156,7 +156,7 @@ package enum Wiping {
         try reading(held) { log in log.header.replicas.current }
     }
 
-    private static func reading<R>(
+    static func reading<R>(
         _ held: HeldDirectory, _ body: (LMDBLog) throws(LogError) -> R
     ) throws(LogError) -> R? {
         let environment = try LMDBLog.translating(held.path) { () throws(LMDBError) in

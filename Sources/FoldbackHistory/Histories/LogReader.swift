@@ -121,6 +121,15 @@ public final class LogReader: Sendable {
         return try verifier.verification()
     }
 
+    /// Copies the log to another directory: see ``/Foldback/Store/backup(to:)``, which has the
+    /// parameters, errors and costs.
+    ///
+    /// A store in another process may have the log open, and may record meanwhile.
+    @discardableResult
+    public func backup(to directory: URL) async throws(LogError) -> LogSequence {
+        try await Backup.write(log, to: directory)
+    }
+
     /// Returns which projections share their conflicts, and from which entry on.
     ///
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.

@@ -60,6 +60,34 @@ package final class HeldDirectory: Sendable {
         }
     }
 
+    /// Makes a directory with an empty data file for a copy of a log, and holds it.
+    ///
+    /// - Throws: the errors of ``hold(_:)``, except `.missing`. Nothing is held then, and the
+    ///   directory may be there.
+    package static func create(_ path: String) throws(LMDBError) -> HeldDirectory {
+        try Platform.createDirectory(path)
+        try Platform.createEmpty("\(path)/\(DataFile.name)")
+        return try hold(path)
+    }
+
+    /// The descriptor of the data file.
+    ///
+    /// - Precondition: the directory has one.
+    var fileDescriptor: Int32 {
+        guard let file else { preconditionFailure("\(path) has no data file") }
+        return file.descriptor
+    }
+
+    /// Flushes the data file, and its name in the directory.
+    ///
+    /// - Precondition: as ``fileDescriptor``.
+    package func sync() throws(LMDBError) {
+        guard fsync(fileDescriptor) == 0 else {
+            throw LMDBError(.copy, .system(errno: errno))
+        }
+        try Platform.syncDirectory(path)
+    }
+
     /// Checks that every name in the directory is a log's, and a regular file that nobody else can
     /// have open under another name.
     private static func requireOnlyLogFiles(in path: String) throws(LMDBError) {

@@ -14,7 +14,7 @@ package struct LMDBError: Error, Sendable, Equatable {
     package enum Operation: String, Sendable {
         case createDirectory, lockDirectory, removeDirectory, exchangeDirectories,
             openEnvironment, openTable, beginRead,
-            beginWrite
+            beginWrite, copy
         case get, put, delete, scan, commit, sync, growMap, inspect
         /// Checking all pages before the first change.
         case checkPages

@@ -1,6 +1,7 @@
 import Foldback
 import FoldbackHistory
 import FoldbackReplay
+import Foundation
 
 /// A scripted session on a log of documents: each line is a JSON object and gets one JSON object as
 /// its answer.
@@ -56,6 +57,7 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
         case "retry": try await retry(command)
         case "confirm": try await confirm(command)
         case "flush": try await flush()
+        case "backup": try await backup(command)
         case "view": try await view(command)
         case "get": try get(command)
         case "intent": try intent(command)
@@ -158,6 +160,11 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
     private func flush() async throws -> JSON.Object {
         try await store.flush()
         return ["flushed": true]
+    }
+
+    private func backup(_ command: ShellCommand) async throws -> JSON.Object {
+        let directory = URL(filePath: try command.string("to"), directoryHint: .isDirectory)
+        return ["sequence": .of(try await store.backup(to: directory))]
     }
 
     // MARK: Commands that read

@@ -10,8 +10,9 @@ struct Shell: AsyncParsableCommand {
         discussion: """
             The command creates the log if it does not exist. Each line of input is a command, such \
             as {"do":"view"}. Commands that write: record, together, release, undo, redo, \
-            acknowledge, reject, withdraw, abandon, dismiss, retry, confirm. Commands that read: view, get, intent, rejections, entries, \
-            status. Once {"do":"flush"} is answered, everything answered before it survives a \
+            acknowledge, reject, withdraw, abandon, dismiss, retry, confirm. Commands that read: \
+            view, get, intent, rejections, entries, status. {"do":"backup","to":DIR} copies the log \
+            to DIR. Once {"do":"flush"} is answered, everything answered before it survives a \
             power cut, also under relaxed.
 
             record takes "replacing":KEY, which takes back the last intent with that key if it was \

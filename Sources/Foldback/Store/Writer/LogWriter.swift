@@ -85,7 +85,7 @@ package final class LogWriter: Sendable {
                 request.complete(.failure(result.unknown(after: failure)))
             }
             return 0
-        case .rolledBack(let error):
+        case .unwritten(let error):
             guard requests.count == 1 else {
                 return requests.reduce(0) { $0 + commit([$1]) }
             }
@@ -130,7 +130,7 @@ package final class LogWriter: Sendable {
         case .done(let results, let answered): return (results[0], answered)
         case .failed(let results, let failure):
             return (.failure(results[0].unknown(after: failure)), [])
-        case .rolledBack(let error): return (.failure(.log(error)), [])
+        case .unwritten(let error): return (.failure(.log(error)), [])
         }
     }
 
@@ -139,7 +139,7 @@ package final class LogWriter: Sendable {
         /// The outcome is unknown, and the store is latched.
         case failed([Result<RequestResult, CommandError>], StorageFailure)
         /// Nothing has changed.
-        case rolledBack(LogError)
+        case unwritten(LogError)
     }
 
     /// Decides on all requests, writes one transaction, and publishes the new state.
@@ -163,13 +163,13 @@ package final class LogWriter: Sendable {
         storage.endReadingForWriting()
         if let failure = working.fold.failure {
             working = before
-            guard case .storage(let cause) = failure else { return .rolledBack(failure) }
-            return rolledBack(failure, cause)
+            guard case .storage(let cause) = failure else { return .unwritten(failure) }
+            return unwritten(failure, cause)
         }
         do throws(StorageFailure) { try commitAndPublish(working, next, changes) } catch {
             guard error.leavesOutcomeUnknown else {
                 working = before
-                return rolledBack(error.unwritten, error)
+                return unwritten(error.unwritten, error)
             }
             latch(error)
             return .failed(results, error)
@@ -232,9 +232,9 @@ package final class LogWriter: Sendable {
 
     /// Returns the outcome of a transaction that left nothing. Latches the store if no later
     /// transaction can succeed either.
-    private func rolledBack(_ error: LogError, _ cause: StorageFailure) -> Written {
+    private func unwritten(_ error: LogError, _ cause: StorageFailure) -> Written {
         if cause.endsWriting { latch(cause) }
-        return .rolledBack(error)
+        return .unwritten(error)
     }
 
     /// Flushes the file if a request asks for it.

@@ -1,4 +1,4 @@
-/// What views need of a log, beside its published states.
+/// What the models of rejections need of a log, beside its published states.
 extension Store {
     /// Returns a rejected intent as it was recorded, and its rejection.
     ///
