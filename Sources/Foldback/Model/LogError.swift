@@ -43,7 +43,7 @@ public enum LogError: Error, Sendable {
 
     // MARK: Backups
 
-    /// The directory has a log that is no earlier backup of this log, so a backup there could lose
+    /// The directory has another log than an earlier backup of this log, so a backup there could lose
     /// something. Nothing was changed (BK1).
     case notABackup(path: String, reason: String)
 

@@ -22,8 +22,8 @@ extension Store {
     /// stays as `NAME.new` until the next backup to this place.
     ///
     /// An earlier backup of this log at `directory` is replaced, if the new one has all of its entries.
-    /// A reader that has it open gets `.storage` with `.fileLost`, and opens the directory again. Any
-    /// other log stays as it is.
+    /// A reader of another process that has it open gets `.storage` with `.fileLost`, and opens the
+    /// directory again. Any other log stays as it is.
     ///
     /// A store that opens a backup takes a fresh replica id (L11). The original may have sent pending
     /// intents meanwhile, so there they count as sent: `withdraw` refuses them, and `undo` undoes them
@@ -37,8 +37,8 @@ extension Store {
     /// - Parameter directory: the file URL of the copy. Missing parents are created.
     /// - Returns: the last entry that the copy has.
     /// - Throws: `.damaged` if anything in the log is damaged; no copy is made then, because it could
-    ///   replace a sound one. `.notABackup`; `.locked` if a store has the copy open, or another backup
-    ///   to this place runs; `.notALog` or `.unsafeFile` if something else is there. `.missing` for a
+    ///   replace a sound one. `.notABackup`; `.locked` if a store, or a reader of this process, has the
+    ///   earlier backup open, or another backup to this place runs; `.notALog` or `.unsafeFile` if something else is there. `.missing` for a
     ///   log in memory. `.closed`, `.storage`. The log was not changed by any of these, and neither
     ///   was what `directory` had.
     /// - Complexity: reads the log three times: to check it, to copy it, and to check the copy. Memory

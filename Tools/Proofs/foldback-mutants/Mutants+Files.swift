@@ -19,6 +19,13 @@ let fileMutants: [Mutant] = [
         "a wipe does not look for files of others", rule: "BK7", probe: .wipeAmongOthers,
         at: "wipe-foreign", .holds),
     Mutant(
+        "a backup replaces another log", rule: "BK1",
+        test: "BK1: a backup replaces nothing that it lacks", at: "other-backup", .holds),
+    Mutant(
+        "a copied log withdraws what the original may have sent", rule: "BK2",
+        test: "BK2: in a backup, pending intents count as sent", at: "copied-intent",
+        .value("attempts[recorded.number] != nil")),
+    Mutant(
         "finishing wipes takes every closed log for a wiped log", rule: "BK7",
         probe: .wipeOfOthers, at: "wiped-name", .holds),
     Mutant(
