@@ -1,4 +1,75 @@
 extension LogFold {
+    /// Returns the fold where the log begins: before its first entry, or at its base (C1).
+    ///
+    /// - Throws: `.needsHistory` if the base lacks a state or rows of a projection; `.damaged`,
+    ///   `.newerFormat` if it cannot be read.
+    package static func beginning(
+        of storage: any LogStorage, _ projections: ProjectionSet = ProjectionSet(),
+        codec: any PayloadCodec, sharing shared: SharedConflicts = SharedConflicts()
+    ) throws(LogError) -> LogFold {
+        let fold = LogFold(of: storage, projections, sharing: shared)
+        guard let base = storage.base else { return fold }
+        let begun: (fold: LogFold, lacking: [ProjectionIdentity])
+        do throws(CheckpointRefusal) {
+            begun = try fold.begun(at: base, in: storage, codec)
+        } catch {
+            switch error.reason {
+            case .newerFormat(let found):
+                throw .newerFormat(path: storage.path, sequence: base.sequence, found: found)
+            default:
+                try storage.requireUsable()
+                throw .damaged(
+                    path: storage.path, sequence: base.sequence,
+                    reason: "the base at which the log begins: \(error.reason)")
+            }
+        }
+        guard begun.lacking.isEmpty else {
+            throw .needsHistory(
+                path: storage.path, projections: begun.lacking.map { "\($0)" },
+                base: base.sequence)
+        }
+        return begun.fold
+    }
+
+    /// Returns the fold at the base, and the projections that the base lacks.
+
+    private func begun(
+        at base: LogBase, in storage: any LogStorage, _ codec: any PayloadCodec
+    ) throws(CheckpointRefusal) -> (fold: LogFold, lacking: [ProjectionIdentity]) {
+        guard let manifest = try storage.checkpointManifest(at: base.sequence) else {
+            throw CheckpointRefusal(because: .damaged("it is missing"))
+        }
+        let log = try storage.checkpointedLog(of: manifest, codec: codec)
+        guard log.chain == base.chain, log.nextNumber == base.nextNumber else {
+            throw CheckpointRefusal(because: .damaged("it differs from the row base"))
+        }
+        var begun = LogFold(
+            of: storage, folds: folds, rows: rows, sharing: shared, at: log,
+            without: UnreadEvents(), partly: PartlyReadEvents())
+        var lacking: [ProjectionIdentity] = []
+        /// Restores a projection from its section, or notes that this is not possible.
+        func restore(
+            _ identity: ProjectionIdentity, as name: ProjectionIdentity,
+            _ take: (ProjectionSection) throws -> Void
+        ) throws(CheckpointRefusal) {
+            guard manifest.sections.contains(where: { $0.projection == identity }) else {
+                return lacking.append(name)
+            }
+            let section = try storage.checkpointedProjection(identity, of: manifest)
+            do { try take(section) } catch { lacking.append(name) }
+        }
+        for index in folds.indices {
+            let identity = folds[index].identity
+            try restore(identity, as: identity) { try begun.folds[index].restore($0) }
+        }
+        for index in rows.indices where rows[index].sequence < base.sequence {
+            try restore(rows[index].identityInMemory, as: rows[index].identity) {
+                try begun.rows[index].restore($0, at: base.sequence)
+            }
+        }
+        return (begun, lacking)
+    }
+
     /// Returns the log folded up to `last` or to its end, from the newest usable checkpoint (F11).
     ///
     /// - Parameters:
@@ -13,8 +84,12 @@ extension LogFold {
         sharing shared: SharedConflicts = SharedConflicts(),
         _ applied: (inout LogFold) throws(LogError) -> Void = { _ in }
     ) throws(LogError) -> (fold: LogFold, start: ReplayStart) {
+        try last.map { last throws(LogError) in try storage.requireView(at: last) }
         var fold = LogFold(of: storage, projections, sharing: shared)
         let (refused, covered) = try fold.restore(storage, codec: codec, upTo: last)
+        if fold.state.sequence < storage.baseSequence {
+            fold = try .beginning(of: storage, projections, codec: codec, sharing: shared)
+        }
         let checkpoint = fold.state.sequence
         try fold.replay(storage, codec: codec, upTo: last) { fold, _ throws(LogError) in
             try applied(&fold)
@@ -47,7 +122,9 @@ extension LogFold {
     ) throws(LogError) -> (refused: [RefusedCheckpoint], covered: LogSequence?) {
         let sequences: [LogSequence]
         do throws(LogError) {
+            // The base is where the log begins, and no checkpoint beside others.
             sequences = try storage.checkpointSequences(upTo: last)
+                .filter { $0 > storage.baseSequence }
         } catch {
             guard case .damaged = error else { throw error }
             return ([RefusedCheckpoint(sequence: nil, reason: .damaged("\(error)"))], nil)

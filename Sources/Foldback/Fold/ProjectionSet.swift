@@ -174,6 +174,15 @@ package struct ProjectionSet: Sendable {
         ProjectionSet(members: members.filter { !$0.isStored })
     }
 
+    /// The projections, with a value in memory for each stored one, as a base has them.
+    var inMemory: ProjectionSet {
+        func member<P: StoredProjection>(_: P.Type) -> Member { Member(Fold<RowsInMemory<P>>()) }
+        return ProjectionSet(
+            members: members.map { old in
+                (old.type as? any StoredProjection.Type).map { member($0) } ?? old
+            })
+    }
+
     /// Returns those of these projections that share their conflicts with `name` at any entry from
     /// `start` on, without `name` itself.
     package func sharing(

@@ -134,9 +134,11 @@ extension RowsInMemory: PartComparing {
     }
 }
 
+/// The state of ``RowsInMemory`` as bytes: the schema's text, then the rows and index entries.
 private struct RowsInMemoryCodec<Stored: StoredProjection>: StateCodec {
     func encode(_ state: RowsInMemory<Stored>) throws -> [UInt8] {
         var writer = ByteWriter()
+        writer.sized(Stored.schema.summary)
         for (key, value) in state.everything {
             writer.sized(key)
             writer.sized(value)
@@ -145,9 +147,26 @@ private struct RowsInMemoryCodec<Stored: StoredProjection>: StateCodec {
     }
 
     func decode(_ bytes: RawSpan) throws -> RowsInMemory<Stored> {
-        var reader = ByteReader(unsealed: bytes.withUnsafeBytes { Array($0) })
+        RowsInMemory(
+            everything: try StoredRow.all(
+                in: bytes.withUnsafeBytes { Array($0) }, Stored.schema))
+    }
+}
+
+extension StoredRow {
+    /// Returns the rows and index entries in the state of a ``RowsInMemory``; keys begin after the
+    /// projection's number.
+    ///
+    /// - Throws: `.damaged` if another schema has made them.
+    static func all(
+        in state: [UInt8], _ schema: RowSchema
+    ) throws(FormatError) -> [(key: [UInt8], value: [UInt8])] {
+        var reader = ByteReader(unsealed: state)
+        guard try reader.sizedString() == schema.summary else {
+            throw .damaged("the rows are of another schema")
+        }
         var pairs: [(key: [UInt8], value: [UInt8])] = []
         while !reader.isAtEnd { pairs.append((try reader.sized(), try reader.sized())) }
-        return RowsInMemory(everything: pairs)
+        return pairs
     }
 }

@@ -74,7 +74,7 @@ extension Verifier {
         var fold = fold
         if header.sequence < fold.state.sequence {
             let alone = projections.members.filter { $0.isStored && $0.identity == rows.identity }
-            fold = LogFold(of: storage, ProjectionSet(members: alone))
+            fold = try .beginning(of: storage, ProjectionSet(members: alone), codec: codec)
         }
         var sequence = header.sequence
         for _ in 1...Limits.verifyAttemptsMax {

@@ -1,5 +1,5 @@
-/// Checks a whole log: folds it from the first entry on, and compares every record, settlement,
-/// stored row and checkpoint with that fold.
+/// Checks a whole log: folds it from the first entry or the base on, and compares every record,
+/// settlement, stored row and checkpoint with that fold.
 package struct Verifier {
     let storage: any LogStorage
     let codec: any PayloadCodec
@@ -11,6 +11,8 @@ package struct Verifier {
     private var settlements = SettlementBook()
     private var checkpointsCompared = 0
     var notCompared: Set<String> = []
+    /// Whether the place where the log begins can be read.
+    private var hasBeginning = false
     /// Whether every entry could be folded.
     private(set) var isWhole = true
     /// Whether the log says which projections share their conflicts. Views depend on it.
@@ -18,8 +20,8 @@ package struct Verifier {
 
     private static let findingsMax = 100
 
-    /// - Throws: `.lacksProjections` if the log's views need more projections; the errors of
-    ///   reading which these are.
+    /// - Throws: `.lacksProjections` if the log's views need more projections; `.needsHistory` if the
+    ///   log begins at a base that lacks one of these; the errors of reading which these are.
     package init(
         _ storage: any LogStorage, _ projections: ProjectionSet, codec: any PayloadCodec
     ) throws(LogError) {
@@ -37,6 +39,11 @@ package struct Verifier {
             verifier.fold.share(shared)
             verifier.isSharingKnown = true
         }
+        try noting { verifier throws(LogError) in
+            verifier.fold = try .beginning(
+                of: storage, verifier.projections, codec: codec, sharing: verifier.fold.shared)
+            verifier.hasBeginning = true
+        }
     }
 
     /// Checks the log, and returns the findings. Damage is a finding.
@@ -53,6 +60,10 @@ package struct Verifier {
             }
         }
         try noting { verifier throws(LogError) in
+            guard verifier.hasBeginning else {
+                return try verifier.checkRecords(after: storage.baseSequence, upTo: end?.sequence)
+            }
+            try verifier.checkBase()
             try verifier.foldAll(upTo: end?.sequence)
             if let end { verifier.compare(end) }
             try verifier.compareVerdicts()
@@ -82,7 +93,7 @@ package struct Verifier {
         try checkRows()
         try noting { verifier throws(LogError) in try verifier.checkRowsWithoutHeader() }
         return Verification(
-            entriesFolded: Int(clamping: fold.state.sequence.value),
+            entriesFolded: Int(clamping: fold.state.sequence.value - storage.baseSequence.value),
             checkpointsCompared: checkpointsCompared, findings: findings,
             notCompared: notCompared.sorted())
     }
@@ -224,6 +235,56 @@ package struct Verifier {
             }
         } catch {
             find(place, "the state of \(identity) cannot be read: \(error)")
+        }
+    }
+
+    // MARK: The base
+
+    /// Checks what a compacted log has of the entries that it lacks, as far as it can be checked, and
+    /// takes the settlements at the base from the verdicts.
+    private mutating func checkBase() throws(LogError) {
+        guard let base = storage.base else { return }
+        do throws(CheckpointRefusal) {
+            try storage.requireReadableSections(at: base.sequence)
+        } catch {
+            find(.checkpoint(base.sequence), "\(error.reason)")
+        }
+        try storage.scan(.kept) { (sequence: LogSequence, bytes) throws(LogError) in
+            do throws(FormatError) {
+                guard sequence <= base.sequence else { throw .damaged("it is after the base") }
+                _ = try Record.decoded(
+                    bytes, at: sequence, predecessor: nil, replicas: storage.header.replicas,
+                    codec: codec)
+            } catch {
+                find(.entry(sequence), "the record that was kept: \(error)")
+            }
+        }
+        var number: IntentNumber = 1
+        try storage.scanVerdicts { found, bytes throws(LogError) in
+            guard found < base.nextNumber else { return }
+            try missVerdicts(from: number, to: found)
+            number = found.next
+            guard let row = try? SettlementRow(decoding: bytes, for: found) else { return }
+            let isUnsettled = fold.state.overlay[found] != nil
+            if row.settlementSequence <= base.sequence, isUnsettled == (row.settlement != nil) {
+                find(.settlement(found), "it differs from the base")
+            }
+            // The entries after the base decide on the others.
+            if row.settlementSequence <= base.sequence || !isUnsettled {
+                settlements.add(row, of: found)
+            }
+        }
+        try missVerdicts(from: number, to: base.nextNumber)
+    }
+
+    /// Finds the intents before the base that are not in its overlay and have no verdict.
+    private mutating func missVerdicts(
+        from first: IntentNumber, to end: IntentNumber
+    ) throws(LogError) {
+        var number = first
+        while number < end {
+            if fold.state.overlay[number] == nil { find(.settlement(number), "it is missing") }
+            number = number.next
         }
     }
 

@@ -1,10 +1,13 @@
 /// The log's kind and identity, in the table `log` under the key "header".
 package struct LogHeader: Equatable, Sendable {
-    /// The format of the log. It is incremented when older code must not open the log.
-    package static let format: UInt16 = 1
+    /// The newest format of a log. It is incremented when older code must not open the log. A log that
+    /// was never compacted has format 1.
+    package static let format: UInt16 = 2
     package static let key = "header"
 
     package let kind: LogKind
+    /// Whether the log begins at a base, which the row `base` describes (C1).
+    package var isCompacted = false
     package var replicas: ReplicaTable
     /// The data file when a store last opened it. A copy is a different file (L11).
     package var file: FileFingerprint
@@ -25,7 +28,7 @@ package struct LogHeader: Equatable, Sendable {
 
     package func encoded() -> [UInt8] {
         var writer = ByteWriter()
-        writer.fixed(Self.format)
+        writer.fixed(isCompacted ? 2 : 1 as UInt16)
         let code: UInt8 =
             switch kind {
             case .downlink: 1
@@ -43,7 +46,8 @@ package struct LogHeader: Equatable, Sendable {
     package init(decoding bytes: [UInt8]) throws(FormatError) {
         var reader = try ByteReader(sealed: bytes, seed: 0)
         let format = try reader.fixed(UInt16.self)
-        guard format == Self.format else { throw .newer("log format \(format)") }
+        guard 1...Self.format ~= format else { throw .newer("log format \(format)") }
+        isCompacted = format == 2
         switch try reader.fixed(UInt8.self) {
         case 1: kind = .downlink
         case 2: kind = .acknowledgement

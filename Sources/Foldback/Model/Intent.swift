@@ -278,14 +278,37 @@ package enum Settlement: Hashable, Sendable {
 
 /// A settled intent that a command names, as the log has it.
 package struct SettledIntent: Sendable {
-    package let recorded: RecordedIntent
+    package let id: IntentID
+    /// The intent as its entry has it; nil if the entry was removed (C4).
+    private let found: RecordedIntent?
     package let settlement: Settlement
     /// The entry that settled it, if that entry only says so: a rejection or a withdrawal.
     package let change: IntentChange?
 
     package init(recorded: RecordedIntent, settlement: Settlement, change: IntentChange? = nil) {
-        self.recorded = recorded
+        id = recorded.id
+        found = recorded
         self.settlement = settlement
         self.change = change
+    }
+
+    /// Names an intent whose entry was removed.
+    package init(compacted id: IntentID, settlement: Settlement) {
+        self.id = id
+        found = nil
+        self.settlement = settlement
+        change = nil
+    }
+
+    /// Whether the intent's entry was removed. Then it is confirmed, or it was taken back before it was
+    /// sent.
+    package var isCompacted: Bool { found == nil }
+
+    /// Returns the intent as its entry has it.
+    ///
+    /// - Throws: `.compactedIntent`.
+    package func recorded() throws(LogError) -> RecordedIntent {
+        guard let found else { throw .compactedIntent(id.number, settlement.state) }
+        return found
     }
 }

@@ -86,6 +86,9 @@ package enum Limits {
     /// The time between two notes that a projection was opened: one day.
     package static let registrationMillisecondsMin: Int64 = 86_400_000
 
+    /// The time since a projection was opened after which a compaction need not keep its state: 30 days.
+    package static let projectionMillisecondsMax: Int64 = 30 * 86_400_000
+
     /// Groups of faults that a summary has.
     package static let faultGroupsMax = 1_000
 

@@ -66,6 +66,30 @@ extension LogError: CustomStringConvertible {
                 "the log at \(path) is not an earlier backup of this log: \(reason); nothing was "
                     + "changed",
                 "choose another directory")
+        case .compacted(let path, let through):
+            Explanation(
+                "the log at \(path) begins after entry \(through): the entries through it were "
+                    + "removed by a compaction",
+                "start after it, or read an archive of the log")
+        case .compactedIntent(let number, let state):
+            Explanation(
+                "intent \(number) is \(state.rawValue), and its entry was removed by a compaction",
+                "read an archive of the log")
+        case .needsHistory(let path, let projections, let base):
+            Explanation(
+                "the log at \(path) begins after entry \(base), and has no state there of "
+                    + "\(projections.joined(separator: ", ")); nothing was changed",
+                "use the code that compacted it, an archive of the log, or a new log that fetches "
+                    + "everything")
+        case .needsArchive(let path):
+            Explanation(
+                "the acknowledgement log at \(path) has its history nowhere else; nothing was changed",
+                "give a folder for its archive")
+        case .notProven(let path, let reason):
+            Explanation(
+                "the log at \(path) was not compacted, because the compacted log differs: \(reason); "
+                    + "nothing was changed",
+                "verify the log")
         case .pendingIntents(let path, let count, let held):
             Explanation(
                 "the log at \(path) has \(count) pending \(count == 1 ? "intent" : "intents")"

@@ -54,6 +54,22 @@ public enum LogError: Error, Sendable {
     /// The requested sequence is after the log's last entry.
     case beyondEnd(LogSequence, last: LogSequence)
 
+    // MARK: Compaction
+
+    /// The entries through this one were removed by a compaction (C8). Nothing was changed. An archive
+    /// has them, if one was kept.
+    case compacted(path: String, through: LogSequence)
+    /// The log knows what became of the intent, and its entry was removed by a compaction (C4).
+    case compactedIntent(IntentNumber, IntentState)
+    /// The log begins at a base that lacks the states of these projections: they are new, or have
+    /// another version, and the entries that they need were removed (C6). Nothing was changed.
+    case needsHistory(path: String, projections: [String], base: LogSequence)
+    /// An acknowledgement log has its history nowhere else, so a compaction must archive it (C5).
+    /// Nothing was changed.
+    case needsArchive(path: String)
+    /// The compacted log does not agree with the log, so the log stays as it is (C7).
+    case notProven(path: String, reason: String)
+
     // MARK: Wiping
 
     /// The log has this many pending intents, which no server has for certain. Nothing was changed

@@ -43,10 +43,12 @@ extension LogState {
         }
         // An intent of another replica is not looked up, even if this log has its number too.
         guard settled.isOwn(origin.replica), let intent = try settled.find(origin.number),
-            intent.recorded.id == origin
+            intent.id == origin
         else { return false }
         switch intent.settlement {
         case .confirmed: return false
+        // It was taken back before it was sent (C4).
+        case .withdrawn where intent.isCompacted: return false
         case .rejected, .withdrawn: return event.position > through
         }
     }

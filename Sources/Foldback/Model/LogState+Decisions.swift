@@ -152,7 +152,7 @@ extension LogState {
         guard case .settled(let found) = intent else {
             preconditionFailure("the rejected intent \(number) is in the overlay")
         }
-        let old = found.recorded
+        let old = try found.recorded()
         if let joined = joined(by: old.once) ?? overlayIntent(undoing: old.terms.undoes) {
             return .join(
                 joined, appending: [.changed(number, .dismissed)] + release(of: joined))
@@ -191,6 +191,8 @@ extension LogState {
         case .settled(let found):
             switch found.settlement {
             case .confirmed: return .ignore(.confirmed)
+            // It was taken back before it was sent, so this is no answer to it (C4).
+            case .withdrawn where found.isCompacted: return .ignore(.withdrawn)
             // The server decides, so the late acknowledgement wins (F7).
             case .rejected, .withdrawn: break  // mutant: late-acknowledgement
             }

@@ -30,6 +30,9 @@ package struct SettlementBook: Sendable {
 
     package var numbers: some Collection<IntentNumber> { rows.keys }
 
+    /// Adds a settlement that the book does not know from entries.
+    package mutating func add(_ row: SettlementRow, of number: IntentNumber) { rows[number] = row }
+
     /// Applies the effects of an entry to the settlements.
     ///
     /// If the entry changes an earlier settlement that the book lacks, the intent is skipped. This

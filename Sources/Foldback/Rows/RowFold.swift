@@ -24,6 +24,8 @@
 ///   fold applies nothing more. The writer drops it, with the transaction (L6).
 package struct RowFold: Sendable {
     package let identity: ProjectionIdentity
+    /// The identity of ``RowsInMemory``, which has the rows at a base.
+    let identityInMemory: ProjectionIdentity
     package private(set) var schema: StoredSchema
     /// The format of the codec that reads the events.
     private var format = EventFormat.none
@@ -58,7 +60,9 @@ package struct RowFold: Sendable {
 
     /// Creates the fold before the first entry, with its own rows in memory.
     package init<P: StoredProjection>(_: P.Type) {
-        self.init(P.identity, StoredSchema(P.schema, number: 0), P.inverter) { folded, rows in
+        self.init(
+            P.identity, RowsInMemory<P>.identity, StoredSchema(P.schema, number: 0), P.inverter
+        ) { folded, rows in
             switch folded.payload.content {
             case .event(let event):
                 guard let event = event as? P.Event else {
@@ -72,9 +76,10 @@ package struct RowFold: Sendable {
     }
 
     private init(
-        _ identity: ProjectionIdentity, _ schema: StoredSchema, _ inverter: RowInverter?,
-        _ apply: @escaping RowApply
+        _ identity: ProjectionIdentity, _ identityInMemory: ProjectionIdentity,
+        _ schema: StoredSchema, _ inverter: RowInverter?, _ apply: @escaping RowApply
     ) {
+        self.identityInMemory = identityInMemory
         self.inverter = inverter
         self.identity = identity
         self.schema = schema
@@ -98,6 +103,25 @@ package struct RowFold: Sendable {
         writtenSequence = sequence
         self.faults = faults
         self.notes = notes ?? RowNotes(schema.schema)
+    }
+
+    /// Takes the rows that a base has, instead of folding the entries before it.
+    ///
+    /// If the rows are in a log, they are changes that it lacks.
+    ///
+    /// - Throws: `FormatError` if the rows are of another schema, or cannot be read.
+    mutating func restore(
+        _ section: ProjectionSection, at sequence: LogSequence
+    ) throws(FormatError) {
+        let prefix = StoredRow.prefix(of: schema.number)
+        for (key, value) in try StoredRow.all(in: section.state, schema.schema) {
+            let key = KeyBytes(prefix + key)
+            confirmed.set(.row(value), at: key)
+            notes?.add(.row(value), at: key)
+        }
+        faults = section.faults
+        newFaults = section.faults
+        self.sequence = sequence
     }
 
     /// The number of rows that changed since the last commit.

@@ -9,6 +9,7 @@ package protocol ForwardingLog: LogStorage {
 extension ForwardingLog {
     package var path: String { log.path }
     package var header: LogHeader { log.header }
+    package var base: LogBase? { log.base }
     package var usedBytes: Int { log.usedBytes }
     package var oldestReadNanoseconds: UInt64 { log.oldestReadNanoseconds }
     package var isRelaxed: Bool { log.isRelaxed }

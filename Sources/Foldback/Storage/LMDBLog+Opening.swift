@@ -12,6 +12,7 @@ extension LMDBLog {
     ///   - newKind: The kind of a log that is created.
     ///   - replica: The replica id of a log that is created.
     ///   - firstWrites: The writes of the transaction that creates a log.
+    ///   - newBase: Where a log that is created begins, if it is the compacted form of another.
     ///   - earlier: The replicas of entries to be imported, in order. If there are any, the log
     ///     must not have entries yet.
     ///   - freshReplica: Returns a replica id that no other log has.
@@ -19,6 +20,7 @@ extension LMDBLog {
     ///   `.locked`, `.notALog`, `.unsafeFile`, `.damaged`, `.newerFormat`, `.storage`.
     package static func open(
         _ path: String, kind: LogKind?, newKind: LogKind, replica: NewReplica,
+        newBase: LogBase? = nil,
         earlier: [ReplicaID] = [], options: Environment.Options,
         firstWrites: [TableWrite] = [], freshReplica: () -> ReplicaID
     ) throws(LogError) -> LMDBLog {
@@ -37,6 +39,7 @@ extension LMDBLog {
             let id = try replica.id(freshReplica)
             header = LogHeader(
                 kind: newKind, replicas: ReplicaTable([id]), file: file, marks: [mark])
+            header.isCompacted = newBase != nil
         }
         if let kind, kind != header.kind {
             throw .kindDiffers(path: path, existing: header.kind, asked: kind)
@@ -53,6 +56,9 @@ extension LMDBLog {
             let own = header.replicas.names.filter { !earlier.contains($0) }
             header.replicas = ReplicaTable(earlier + (own.isEmpty ? [freshReplica()] : own))
         }
+        let base = try existing.map { e throws(LogError) in try self.base(of: e, in: environment) }
+            ?? newBase
+        let isCompacted = header.isCompacted
         let bytes = header == existing ? nil : header.encoded()
         return try translating(path) { () throws(LMDBError) in
             let tables = try environment.write { transaction throws(LMDBError) in
@@ -60,10 +66,13 @@ extension LMDBLog {
                 if let bytes { try transaction.put(bytes, at: LogHeader.key, in: log) }
                 var tables: [Table<LogKey>?] = []
                 for table in LogTable.allCases {
-                    tables.append(try transaction.table(table.name))
+                    // A log that was never compacted stays as older code made it.
+                    let isMissing = table == .kept && !isCompacted
+                    tables.append(isMissing ? nil : try transaction.table(table.name))
                 }
                 let opened = Tables(log: log, all: tables)
-                for write in existing == nil ? firstWrites : [] {
+                let baseRow = newBase.map { TableWrite(.log, .bytes(LogBase.key), $0.encoded) }
+                for write in existing == nil ? firstWrites + [baseRow].compactMap(\.self) : [] {
                     try LMDBLog.perform(write, in: opened, transaction)
                 }
                 return opened
@@ -74,7 +83,8 @@ extension LMDBLog {
             try Platform.syncDirectory(path)
             try Platform.syncParent(of: path)
             return LMDBLog(
-                environment: environment, header: header, tables: tables, marker: marker)
+                environment: environment, header: header, base: base, tables: tables,
+                marker: marker)
         }
     }
 
@@ -161,7 +171,32 @@ extension LMDBLog {
             }
         }
         guard let tables else { throw .missing(path: path) }
-        return LMDBLog(environment: environment, header: header, tables: tables, marker: nil)
+        return LMDBLog(
+            environment: environment, header: header,
+            base: try base(of: header, in: environment), tables: tables, marker: nil)
+    }
+
+    /// Returns the row that says where a compacted log begins.
+    private static func base(
+        of header: LogHeader, in environment: Environment
+    ) throws(LogError) -> LogBase? {
+        let path = environment.directory
+        let found = try translating(path) { () throws(LMDBError) in
+            try environment.read { transaction throws(LMDBError) -> [UInt8]? in
+                let log: Table<LogKey>? = try transaction.table(headerTable)
+                return try log.flatMap { log throws(LMDBError) in
+                    try transaction.get(log, .bytes(LogBase.key)) { Array(copying: $0) }
+                }
+            }
+        }
+        guard (found != nil) == header.isCompacted else {
+            throw .damaged(
+                path: path, sequence: nil,
+                reason: found == nil ? "the row base is missing" : "the row base should not be there")
+        }
+        do throws(FormatError) { return try found.map { f throws(FormatError) in try LogBase(decoding: f) } } catch {
+            throw LogError(error, at: "\(path), table log, base", sequence: nil)
+        }
     }
 
     private static let headerTable = "log"

@@ -13,7 +13,7 @@ package struct LogWriterPresence: Hashable, Sendable {
     }
 }
 
-/// A log on disk: one LMDB environment with eight tables (L1).
+/// A log on disk: one LMDB environment with nine tables (L1).
 ///
 /// ```
 /// entries      sequence (8 bytes, big-endian)  ─▶  record
@@ -23,6 +23,7 @@ package struct LogWriterPresence: Hashable, Sendable {
 /// projections  number of a stored projection   ─▶  the projection, and the entry of its rows
 /// rows         that number, table, key         ─▶  a row, an index entry, or a fault
 /// registered   a number                        ─▶  a projection with which it was opened
+/// kept         sequence                        ─▶  a record that is not in entries any more
 /// log          "header"                        ─▶  kind, replica ids, identities of the files
 /// ```
 package final class LMDBLog: LogStorage {
@@ -44,13 +45,18 @@ package final class LMDBLog: LogStorage {
 
     package let path: String
     package let header: LogHeader
+    package let base: LogBase?
     let environment: Environment
     private let tables: Tables
     private let session = Mutex<Session?>(nil)
     /// Nil if the log is only read.
     private let marker: CopyMarker?
 
-    init(environment: Environment, header: LogHeader, tables: Tables, marker: CopyMarker?) {
+    init(
+        environment: Environment, header: LogHeader, base: LogBase?, tables: Tables,
+        marker: CopyMarker?
+    ) {
+        self.base = base
         self.marker = marker
         path = environment.directory
         self.environment = environment

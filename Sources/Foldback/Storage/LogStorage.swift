@@ -13,6 +13,8 @@
 package protocol LogStorage: AnyObject, Sendable {
     var path: String { get }
     var header: LogHeader { get }
+    /// Where a compacted log begins; nil if it has all of its entries.
+    var base: LogBase? { get }
     /// The size of the log on disk, in bytes. For a log in memory, the size of its records.
     var usedBytes: Int { get }
     /// The age of the oldest open read, in nanoseconds; 0 if there is none (L8).
@@ -96,6 +98,7 @@ package enum ScanRange: Sendable {
 
 extension LogStorage {
     package var hasGaps: Bool { false }
+    package var base: LogBase? { nil }
 
     package func write(
         _ records: RecordBuffer, _ others: [TableWrite]

@@ -16,6 +16,8 @@ package enum LogTable: Int, CaseIterable, Sendable {
     case rows
     /// Maps a number to a projection with which the log was opened.
     case registered
+    /// Maps a sequence to a record that is not in `entries` any more (C4).
+    case kept
     /// Maps a name to one fact about the whole log: the authority's lineage, and which projections
     /// share their conflicts. The header is here too, and the storage itself reads and writes it.
     case log
@@ -23,7 +25,7 @@ package enum LogTable: Int, CaseIterable, Sendable {
     /// The length of each key, in bytes; nil if keys may have any length.
     var keyBytes: Int? {
         switch self {
-        case .entries, .verdicts, .attempts, .projections, .registered: 8
+        case .entries, .verdicts, .attempts, .projections, .registered, .kept: 8
         case .checkpoints: 14
         case .rows, .log: nil
         }
@@ -54,6 +56,7 @@ package enum LogTable: Int, CaseIterable, Sendable {
         case .projections: "projections"
         case .rows: "rows"
         case .registered: "registered"
+        case .kept: "kept"
         case .log: "log"
         }
     }

@@ -79,7 +79,9 @@ extension Store {
     ///
     /// - Complexity: reads both logs once.
     package func hasConfirmedEvents(of other: Store<P>) throws(LogError) -> Bool {
-        guard syncPoint.lineage == other.syncPoint.lineage,
+        // A compacted log lacks the events that would have to be compared.
+        guard core.storage.base == nil, other.core.storage.base == nil,
+            syncPoint.lineage == other.syncPoint.lineage,
             syncPoint.through >= other.syncPoint.through
         else { return false }
         var mine = ConfirmedEvents(of: core)

@@ -10,6 +10,8 @@ public struct StoreStatus: Hashable, Sendable {
     public let entryCount: Int
     /// The sequence of the last entry; 0 in an empty log.
     public let sequence: LogSequence
+    /// The last entry that a compaction has removed; 0 if the log has all of its entries.
+    public let base: LogSequence
     /// The highest position that confirmed state covers.
     public let through: Position
     /// The lineage of the authority whose answers the log has; nil if none was named yet.
@@ -52,6 +54,7 @@ public struct StoreStatus: Hashable, Sendable {
         kind = log.header.kind
         self.entryCount = entryCount
         sequence = published.sequence
+        base = log.baseSequence
         through = published.through
         lineage = published.lineage
         superseded = published.superseded

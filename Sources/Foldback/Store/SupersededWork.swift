@@ -62,9 +62,14 @@ package struct SupersededWork: Sendable {
     package mutating func readOn<P: EventFold>(in old: Store<P>) throws(LogError) {
         let published = old.core.published
         if published.sequence > sequence {
-            let start = sequence.next
             try old.readingLog { log throws(LogError) in
-                try log.scanEntries(from: start, upTo: published.sequence) { take($0, at: $1) }
+                if let base = log.base, sequence < base.sequence {
+                    try take(base, of: log)
+                    sequence = base.sequence
+                }
+                try log.scanEntries(from: sequence.next, upTo: published.sequence) {
+                    take($0, at: $1)
+                }
             }
             sequence = published.sequence
         }
@@ -73,6 +78,19 @@ package struct SupersededWork: Sendable {
         rejections = published.rejections.keys.compactMap { number in
             published.rejections[number].map { (number, $0) }
         }
+    }
+
+    /// Takes what a compacted log has of the entries that it lacks: its intents that were not confirmed.
+    /// Of those that were, it has no event. They count as intents that no event names.
+    private mutating func take(_ base: LogBase, of log: any LogStorage) throws(LogError) {
+        try log.scan(.kept) { (sequence: LogSequence, bytes) throws(LogError) in
+            take(try log.entry(bytes, at: sequence, codec: RawCodec()), at: sequence)
+        }
+        try log.scanSettlements(before: base) { number, row in
+            if row.settlement == .confirmed { confirmedNumbers.insert(number) }
+        }
+        firsts = base.replicas.map { first in (first.number, replicas.names[Int(first.place)]) }
+        nextNumber = base.nextNumber
     }
 
     private mutating func take(_ entry: Entry, at sequence: LogSequence) {
@@ -284,7 +302,7 @@ package struct SupersededWork: Sendable {
                     }
                     add(
                         name, try log.settledIntent(name.id.number, codec: codec).recorded,
-                        try log.rejection(of: name.id.number, at: sequence))
+                        try log.rejection(of: name.id.number, at: sequence, codec: RawCodec()))
                 }
                 var entry = DecodedEntry(log: log, codec: codec)
                 for name in confirmed {
@@ -405,18 +423,6 @@ extension LogStorage {
             }
             next = last.stamp.sequence.next
         }
-    }
-
-    fileprivate func rejection(
-        of number: IntentNumber, at sequence: LogSequence
-    ) throws(LogError) -> Rejection {
-        let record = try decodedRecords(from: sequence, countMax: 1, codec: RawCodec()).first
-        guard let record, case .changed(number, .rejected(let rejection)) = record.entry else {
-            throw .damaged(
-                path: path, sequence: sequence,
-                reason: "the entry should be the rejection of intent \(number)")
-        }
-        return rejection
     }
 }
 

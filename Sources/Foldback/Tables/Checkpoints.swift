@@ -350,6 +350,14 @@ extension LogStorage {
         }
     }
 
+    /// Checks that each section of a checkpoint can be read.
+    func requireReadableSections(at sequence: LogSequence) throws(CheckpointRefusal) {
+        guard let manifest = try checkpointManifest(at: sequence) else {
+            throw CheckpointRefusal(because: .damaged("its manifest is missing"))
+        }
+        for index in manifest.sections.indices { _ = try checkpointSection(index, of: manifest) }
+    }
+
     private func checkpointSection(
         _ index: Int, of manifest: CheckpointManifest
     ) throws(CheckpointRefusal) -> [UInt8] {

@@ -5,17 +5,22 @@
 extension LogStorage {
     /// Returns a bounded piece of the records from `start` on, in order; empty after the last entry
     /// (L8). Does not verify them.
+    ///
+    /// - Throws: `.compacted` if the entry at `start` was removed; the storage's errors.
     package func records(
         from start: LogSequence, countMax: Int
     ) throws(LogError) -> [(LogSequence, [UInt8])] {
-        try piece(of: .entries, from: start, countMax: countMax)
+        try requireEntries(from: start)
+        return try piece(of: .entries, from: start, countMax: countMax)
     }
 
-    /// Returns the number of records, without reading them. In a log with gaps, returns the last
-    /// entry's sequence instead.
+    /// Returns the number of records that the log ever had, without reading them. In a log with gaps,
+    /// returns the last entry's sequence instead.
     package func recordCount() throws(LogError) -> Int {
         try reading { snapshot throws(LogError) in
-            guard hasGaps else { return try snapshot.count(of: .entries) }
+            guard hasGaps else {
+                return Int(clamping: baseSequence.value) + (try snapshot.count(of: .entries))
+            }
             return Int(clamping: try snapshot.lastSequence().value)
         }.get()
     }
@@ -26,8 +31,14 @@ extension LogStorage {
     }
 
     /// Returns a record's bytes, not verified; nil if the log lacks it.
+    ///
+    /// - Throws: `.compacted` if it was removed and is not kept; the storage's errors.
     package func record(at sequence: LogSequence) throws(LogError) -> [UInt8]? {
-        try value(at: LogKey(sequence), in: .entries)
+        guard let base, 1 <= sequence, sequence <= base.sequence else {
+            return try value(at: LogKey(sequence), in: .entries)
+        }
+        if let kept = try value(at: LogKey(sequence), in: .kept) { return kept }
+        throw .compacted(path: path, through: base.sequence)
     }
 
     /// Returns a bounded piece of the records from `start` on, decoded and checked, in order (L5,
@@ -39,7 +50,7 @@ extension LogStorage {
     ) throws(LogError) -> [Record] {
         var decoded: [Record] = []
         var expected = max(start, 1)
-        for (sequence, bytes) in try records(from: start, countMax: countMax) {
+        for (sequence, bytes) in try records(from: expected, countMax: countMax) {
             guard sequence == expected || hasGaps else { throw missing(expected) }
             expected = sequence.next
             do throws(FormatError) {
@@ -71,6 +82,21 @@ extension LogStorage {
         } catch {
             throw LogError(error, at: path, sequence: sequence)
         }
+    }
+
+    /// Returns the rejection of an intent, which the entry at `sequence` has.
+    func rejection(
+        of number: IntentNumber, at sequence: LogSequence, codec: any PayloadCodec
+    ) throws(LogError) -> Rejection {
+        guard let bytes = try record(at: sequence) else { throw missing(sequence) }
+        guard case .changed(number, .rejected(let rejection)) = try entry(
+            bytes, at: sequence, codec: codec)
+        else {
+            throw .damaged(
+                path: path, sequence: sequence,
+                reason: "the entry should be the rejection of intent \(number)")
+        }
+        return rejection
     }
 
     /// Returns the events that an entry confirmed or delivered again, in the entry's order.

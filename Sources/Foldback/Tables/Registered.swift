@@ -120,7 +120,7 @@ extension LogStorage {
     /// Returns false if the log has no events. Damage ends the search: folding the log reports it.
     private func hasOnlyUnreadableEvents(_ codec: any PayloadCodec) throws(LogError) -> Bool {
         var hasEvents = false
-        var next: LogSequence = 1
+        var next = baseSequence.next
         while true {
             let records = try records(from: next, countMax: Limits.readCountMax)
             guard let last = records.last?.0 else { return hasEvents }

@@ -55,6 +55,24 @@ extension LogStorage {
         _ body: (IntentNumber, [UInt8]) throws(LogError) -> Void
     ) throws(LogError) { try scan(.verdicts, body) }
 
+    /// Calls `body` with the settlements of the intents before a base that the entries up to it settled.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, naming the intent; the storage's errors.
+    func scanSettlements(
+        before base: LogBase, _ body: (IntentNumber, SettlementRow) -> Void
+    ) throws(LogError) {
+        try scanVerdicts { number, bytes throws(LogError) in
+            guard number < base.nextNumber else { return }
+            do throws(FormatError) {
+                let row = try SettlementRow(decoding: bytes, for: number)
+                if row.settlementSequence <= base.sequence { body(number, row) }
+            } catch {
+                throw LogError(
+                    error, at: "\(path), table verdicts, intent \(number)", sequence: nil)
+            }
+        }
+    }
+
     /// Returns a settled intent: its row in table verdicts, and the intent as its entry recorded
     /// it.
     ///
@@ -67,7 +85,13 @@ extension LogStorage {
         let row = try settledRow(of: number, uncommitted)
         let sequence = row.intentSequence
         let pending = uncommitted.record(at: sequence)
-        guard let bytes = pending != nil ? pending : try record(at: sequence) else {
+        let found: [UInt8]?
+        do throws(LogError) {
+            found = pending != nil ? pending : try record(at: sequence)
+        } catch .compacted {
+            throw .compactedIntent(number, row.settlement?.state ?? .pending)
+        }
+        guard let bytes = found else {
             throw .damaged(path: path, sequence: sequence, reason: "the record is missing")
         }
         do throws(FormatError) {
@@ -83,7 +107,7 @@ extension LogStorage {
         }
     }
 
-    private func settledRow(
+    func settledRow(
         of number: IntentNumber, _ uncommitted: WriteBatch
     ) throws(LogError) -> SettlementRow {
         if let row = uncommitted.settlement(of: number) { return row }

@@ -77,7 +77,7 @@ extension StoreStatus {
     public var json: JSON.Object {
         var json: JSON.Object = [
             "replica": .string(replica.name), "kind": .string(kind.rawValue),
-            "entries": .integer(Int64(entryCount)), "sequence": .of(sequence),
+            "entries": .integer(Int64(entryCount)), "sequence": .of(sequence), "base": .of(base),
             "through": .of(through),
             "pending": .integer(Int64(pendingCount)), "held": .integer(Int64(heldCount)),
             "accepted": .integer(Int64(acceptedCount)),

@@ -70,10 +70,13 @@ private struct LogTally {
     /// When each intent in the overlay was recorded.
     private var starts: [IntentNumber: Timestamp] = [:]
 
-    init(_ reader: LogReader) {
+    init(_ reader: LogReader) throws(LogError) {
         log = reader.log
-        fold = LogFold(of: log)
-        records = RecordReader(log, after: 0)
+        fold = try .beginning(of: log, codec: codec)
+        records = RecordReader(log, after: fold.state.sequence)
+        for intent in fold.state.overlay.values {
+            starts[intent.recorded.number] = intent.recorded.time
+        }
     }
 
     var sequence: LogSequence { fold.state.sequence }

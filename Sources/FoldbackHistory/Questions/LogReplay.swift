@@ -93,7 +93,8 @@ extension ViewChange {
 }
 
 extension LogReader {
-    /// Returns a replay that starts after entry `sequence`; 0 is before the first entry.
+    /// Returns a replay that starts after entry `sequence`; 0 is where the log begins: before its first
+    /// entry, or at the base of a compacted log.
     ///
     /// - Parameters:
     ///   - projection: the projection whose states are seen.

@@ -170,6 +170,24 @@ package enum Platform {
         }
     }
 
+    /// Moves a directory into another one, which is created if it is missing. Both names are flushed.
+    ///
+    /// - Throws: `.system`, and nothing was moved; EEXIST if the target is there, EXDEV if it is on
+    ///   another file system.
+    package static func move(
+        _ path: String, into folder: String, as target: String
+    ) throws(LMDBError) {
+        try createDirectory(folder)
+        guard try kind(of: target).0 == .absent else {
+            throw LMDBError(.exchangeDirectories, .system(errno: EEXIST))
+        }
+        guard rename(path, to: target) else {
+            throw LMDBError(.exchangeDirectories, .system(errno: errno))
+        }
+        try syncDirectory(folder)
+        try syncParent(of: path)
+    }
+
     enum Kind { case directory, other, absent }
 
     /// Returns what is at the path, with its identity. Follows links.

@@ -188,6 +188,7 @@
             let rows: [(String, String)] = [
                 ("replica", "\(status.replica)"), ("kind", status.kind.rawValue),
                 ("entries", "\(status.entryCount)"), ("last entry", "\(status.sequence)"),
+                ("removed through", status.base == 0 ? "none" : "entry \(status.base)"),
                 ("through", "\(status.through)"),
                 ("pending", "\(status.pendingCount)"), ("held", "\(status.heldCount)"),
                 ("accepted", "\(status.acceptedCount)"),

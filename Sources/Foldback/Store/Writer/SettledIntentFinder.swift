@@ -33,12 +33,27 @@ final class SettledIntentFinder {
     ///   row.
     func find(_ number: IntentNumber) throws(LogError) -> SettledIntentRow {
         if let known = found[number] { return known }
-        let (row, recorded) = try storage.settledIntent(
-            number, codec: codec, uncommitted: uncommitted)
+        let row = try storage.settledRow(of: number, uncommitted)
         guard let settlement = row.settlement else {
             throw .damaged(
                 path: storage.path, sequence: nil,
                 reason: "intent \(number) should be in the overlay and is not")
+        }
+        let recorded: RecordedIntent
+        do throws(LogError) {
+            recorded = try storage.settledIntent(
+                number, codec: codec, uncommitted: uncommitted
+            ).recorded
+        } catch .compactedIntent {
+            guard let id = storage.base?.id(of: number, storage.header.replicas) else {
+                throw .damaged(
+                    path: storage.path, sequence: nil,
+                    reason: "the row base does not know the replica of intent \(number)")
+            }
+            let intent = SettledIntentRow(
+                row: row, intent: SettledIntent(compacted: id, settlement: settlement))
+            found[number] = intent
+            return intent
         }
         // Decisions on undone and redone actions ask how an intent was withdrawn (F21).
         let change: IntentChange? =
@@ -65,7 +80,7 @@ final class SettledIntentFinder {
     /// - Complexity: for a draft, reads the entries in between.
     func wasHeld(_ number: IntentNumber) throws(LogError) -> Bool {
         let draft = try find(number)
-        guard draft.intent.recorded.terms.isHeld else { return false }
+        guard try draft.intent.recorded().terms.isHeld else { return false }
         return try firstEntry(between: draft.row) {
             if case .changed(number, .released) = $0 { true } else { false }
         } == nil
@@ -77,7 +92,7 @@ final class SettledIntentFinder {
     /// - Complexity: one entry, if it acknowledges the intent or has an event that names it. Else the
     ///   entries in between: the acknowledgement is one of them.
     func wasReworded(_ number: IntentNumber) throws(LogError) -> Bool {
-        let (row, intent) = (try find(number).row, try find(number).intent.recorded)
+        let (row, intent) = (try find(number).row, try find(number).intent.recorded())
         func isOther(_ answer: Acknowledged) -> Bool {
             answer.replacement.map { !isSame($0, intent.payload) } ?? false
         }
@@ -102,8 +117,13 @@ final class SettledIntentFinder {
     }
 
     private func change(at sequence: LogSequence) throws(LogError) -> IntentChange? {
-        guard case .changed(_, let change) = try entry(at: sequence) else { return nil }
-        return change
+        do throws(LogError) {
+            guard case .changed(_, let change) = try entry(at: sequence) else { return nil }
+            return change
+        } catch .compacted {
+            // Only what was taken back before it was sent is not kept (C4).
+            return nil
+        }
     }
 
     private func firstEntry(

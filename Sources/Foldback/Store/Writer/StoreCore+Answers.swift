@@ -57,13 +57,8 @@ extension StoreCore {
     package func rejection(
         of number: IntentNumber, at sequence: LogSequence
     ) throws(LogError) -> Rejection {
-        let record = try records(from: sequence, upTo: sequence).first
-        guard let record, case .changed(number, .rejected(let rejection)) = record.entry else {
-            throw .damaged(
-                path: storage.path, sequence: sequence,
-                reason: "the entry should be the rejection of intent \(number)")
-        }
-        return rejection
+        try storage.requireUsable()
+        return try storage.rejection(of: number, at: sequence, codec: codec)
     }
 
     /// Returns the records from `start` to `end`, or the first of them: a bounded piece (L8). None

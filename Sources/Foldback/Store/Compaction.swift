@@ -1,0 +1,466 @@
+import FoldbackLMDB
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// How much of a log's history a compaction keeps (C5).
+public enum HistoryWindow: Hashable, Sendable {
+    /// The last entries; at least one.
+    case entries(Int)
+    /// The entries of the last days, by the latest time that any entry before has: a clock that was set
+    /// back removes nothing early.
+    case days(Int)
+    /// All entries: nothing is removed.
+    case everything
+}
+
+/// What a compaction did.
+public struct Compaction: Hashable, Sendable {
+    /// The last entry that was removed, by this compaction or an earlier one; 0 if none was.
+    public let base: LogSequence
+    /// The number of entries that this compaction has removed.
+    public let removed: Int
+    /// Why more could not be removed, each a sentence; empty if the window is all that is kept.
+    public let held: [String]
+}
+
+extension Store {
+    /// Removes the old entries of a closed log (C1 to C9).
+    ///
+    /// The log then begins at a *base*: the states and rows of its projections after the last entry that
+    /// was removed. Everything else stays: each later entry, the state of each intent that was ever
+    /// recorded, and the entries of intents that are pending, rejected or undone, however old. Views of
+    /// the present, answers, retries and numbers are what they were.
+    ///
+    /// ```swift
+    /// await store.close()
+    /// try await Store<Feed>.compact(at: directory, Feed.self, keeping: .days(30))
+    /// ```
+    ///
+    /// What is gone: views and entries of the past before the base (`.compacted`), undoing an intent that
+    /// was confirmed before it (`.compactedIntent`), and making states again from the removed
+    /// entries. So code whose projection has another version cannot open the log (`.needsHistory`). Do
+    /// not raise a version in the same release, and keep an archive if you will.
+    ///
+    /// The log is written anew beside itself, as `NAME.compacted`, and verified against the old one. Only
+    /// then do they exchange their names. So after a kill or a power cut, the log is the old one or the
+    /// new one, complete; calling this again finishes.
+    ///
+    /// May be called from any task. Runs on its own thread. Suspends the caller.
+    ///
+    /// - Parameters:
+    ///   - directory: the file URL of the log's directory. No store may have the log open.
+    ///   - projection: the store's own projection.
+    ///   - also: its other projections: all that the app opens the log with.
+    ///   - window: what to keep.
+    ///   - archive: the file URL of a folder that gets the old log, on the same file system. It is a
+    ///     complete log, which every tool reads. Required for an acknowledgement log, because no server
+    ///     has its history (C5). By default, the old log is removed.
+    ///   - forgotten: the names of projections that the log need not keep a state of.
+    ///   - sources: the source of the present time, for a window of days.
+    /// - Throws: `.needsArchive`; `.lacksProjections` with those that were on the log in the last 30
+    ///   days and are neither given nor forgotten; `.noCheckpoint` if a state cannot be encoded;
+    ///   `.damaged` if anything in the log is; `.notProven` if the new log does not agree with the old
+    ///   one; `.needsHistory`, `.missing`, `.locked`, `.notALog`, `.unsafeFile`, `.newerFormat`,
+    ///   `.storage`. The log is as it was after each of these. `.unfinishedWipes` if the log is
+    ///   compacted, and the old one is not removed completely.
+    /// - Complexity: folds the log three times. Memory O(n) in settled intents, and in the rows of stored
+    ///   projections.
+    @discardableResult
+    public static func compact(
+        at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
+        keeping window: HistoryWindow, archive: URL? = nil, forgetting forgotten: Set<String> = [],
+        sources: LogSources = .system
+    ) async throws(LogError) -> Compaction {
+        let path = String(Platform.trimmed(try directory.logPath()))
+        let archive = try archive.map { url throws(LogError) in
+            String(Platform.trimmed(try url.logPath()))
+        }
+        let projections = ProjectionSet(projection, also)
+        let codec = AppCodec(codec: P.codec)
+        return try await Platform.onThread { () throws(LogError) in
+            try Compactor(
+                path: path, projections: projections, codec: codec, window: window,
+                archive: archive, forgotten: forgotten, sources: sources
+            ).run()
+        }
+    }
+}
+
+/// The steps of a compaction; see ``Store/compact(at:_:also:keeping:archive:forgetting:sources:)``.
+private struct Compactor {
+    let path: String
+    let projections: ProjectionSet
+    let codec: any PayloadCodec
+    let window: HistoryWindow
+    let archive: String?
+    let forgotten: Set<String>
+    let sources: LogSources
+
+    /// What the new log is filled with.
+    private struct Plan {
+        let base: LogBase
+        /// The checkpoints at the base and at the end.
+        let checkpoints: [CheckpointRows]
+        /// The intents whose records are kept (C4).
+        let kept: Set<IntentNumber>
+        let last: LogSequence
+    }
+
+    func run() throws(LogError) -> Compaction {
+        try LMDBLog.openReadOnly(path).close()
+        let log = try LMDBLog.open(
+            path, kind: nil, newKind: .acknowledgement, replica: .random,
+            options: Durability.durable.options, freshReplica: sources.freshReplica)
+        let before = log.baseSequence
+        let plan: Plan?
+        let held: [String]
+        do throws(LogError) {
+            defer { log.close() }
+            if log.header.kind == .acknowledgement, archive == nil, window != .everything {
+                throw .needsArchive(path: path)
+            }
+            try CompactedLog.finish(beside: log, archive: archive)
+            try requireProjections(of: log)
+            let limit = try requireSound(log)
+            (plan, held) = try self.plan(of: log, before: limit)
+            if let plan { try fill(from: log, plan) }
+        }
+        guard let plan else { return Compaction(base: before, removed: 0, held: held) }
+        try prove(plan)
+        try CompactedLog.replace(
+            logAt: path, through: plan.last, from: before, to: plan.base.sequence, archive: archive)
+        return Compaction(
+            base: plan.base.sequence,
+            removed: Int(clamping: plan.base.sequence.value - before.value), held: held)
+    }
+
+    // MARK: Before anything is written
+
+    /// Checks that no projection is left out that was on the log lately (C6).
+    private func requireProjections(of log: LMDBLog) throws(LogError) {
+        let given = Set(projections.members.map(\.identity.name.string)).union(forgotten)
+        let now = sources.now().millisecondsSince1970
+        let lacking = try log.registeredProjections().filter { projection in
+            let age = now.subtractingReportingOverflow(
+                projection.lastOpened.millisecondsSince1970
+            ).partialValue
+            return age < Limits.projectionMillisecondsMax
+                && !given.contains(projection.identity.name.string)
+        }
+        guard lacking.isEmpty else {
+            throw .lacksProjections(
+                path: path, names: Set(lacking.map(\.identity.name.string)).sorted())
+        }
+    }
+
+    /// Verifies the log.
+    ///
+    /// - Returns: the first entry with an event that this code does not read, or only in part; nil if
+    ///   there is none. States before it do not depend on what a later version reads (E6, E11).
+    private func requireSound(_ log: any LogStorage) throws(LogError) -> LogSequence? {
+        var verifier = try Verifier(log, projections, codec: codec)
+        if let finding = try verifier.verification().findings.first {
+            throw .damaged(path: log.path, sequence: nil, reason: "\(finding)")
+        }
+        return [verifier.fold.unread.first, verifier.fold.partlyRead.first].compactMap(\.self).min()
+    }
+
+    // MARK: The plan
+
+    private func plan(
+        of log: LMDBLog, before limit: LogSequence?
+    ) throws(LogError) -> (plan: Plan?, held: [String]) {
+        let last = LogSequence(UInt64(try log.recordCount()))
+        let end = try end(of: log, last)
+        guard var (wanted, time) = end else { return (nil, []) }
+        var held: [String] = []
+        if let limit, limit <= wanted {
+            held.append(
+                "entry \(limit) has an event that this code does not read, or only in part")
+            guard limit > log.baseSequence.next else { return (nil, held) }
+            wanted = LogSequence(limit.value - 1)
+        }
+        let (base, settled, atEnd) = try folded(log, pausingAt: wanted)
+        let replicas = log.header.replicas
+        func rows(_ checkpoint: Checkpoint) -> CheckpointRows {
+            CheckpointRows(
+                checkpoint, format: codec.format ?? .none, hasNotes: codec.notesMembers,
+                replicas: replicas)
+        }
+        let values = Set(projections.folds.map(\.identity))
+        return (
+            Plan(
+                base: LogBase(
+                    sequence: wanted, chain: base.chain, time: time, nextNumber: base.nextNumber,
+                    replicas: try firsts(of: log, through: wanted)),
+                checkpoints: [
+                    rows(try base.checkpoint()),
+                    rows(try atEnd.checkpoint().only(values)),
+                ],
+                kept: try kept(base, settled, in: log), last: last),
+            held
+        )
+    }
+
+    /// Folds the log with all states in memory.
+    ///
+    /// - Returns: the states and settlements at an entry, and the states at the end.
+    private func folded(
+        _ log: LMDBLog, pausingAt wanted: LogSequence
+    ) throws(LogError) -> (PublishedState, SettlementBook, PublishedState) {
+        var fold = try LogFold.beginning(of: log, projections.inMemory, codec: codec)
+        var settlements = SettlementBook()
+        if let base = log.base {
+            try log.scanSettlements(before: base) { settlements.add($1, of: $0) }
+        }
+        try fold.replay(log, codec: codec, upTo: wanted) { fold, effects in
+            settlements.apply(effects, at: fold.state.sequence)
+        }
+        let base = fold.makePublishedState()
+        try fold.replay(log, codec: codec)
+        return (base, settlements, fold.makePublishedState())
+    }
+
+    /// Returns the last entry that the window does not keep, with the latest time up to it; nil if there
+    /// is none. At least one entry stays.
+    private func end(
+        of log: LMDBLog, _ last: LogSequence
+    ) throws(LogError) -> (sequence: LogSequence, time: Timestamp)? {
+        var found: (sequence: LogSequence, time: Timestamp)?
+        var time = log.base?.time ?? Timestamp(millisecondsSince1970: .min)
+        let now = sources.now().millisecondsSince1970
+        var next = log.baseSequence.next
+        while next < last {
+            let records = try log.decodedRecords(
+                from: next, countMax: Limits.readCountMax, codec: RawCodec())
+            for stamp in records.map(\.stamp) where stamp.sequence < last {
+                time = max(time, stamp.time)
+                guard isOld(stamp.sequence, time, last: last, now: now) else { return found }
+                found = (stamp.sequence, time)
+                next = stamp.sequence.next
+            }
+        }
+        return found
+    }
+
+    private func isOld(
+        _ sequence: LogSequence, _ time: Timestamp, last: LogSequence, now: Int64
+    ) -> Bool {
+        switch window {
+        case .everything: false
+        case .entries(let count):
+            last.value - sequence.value >= UInt64(clamping: max(count, 1))
+        case .days(let days):
+            now.subtractingReportingOverflow(time.millisecondsSince1970).partialValue
+                > Int64(days).multipliedReportingOverflow(by: 86_400_000).partialValue
+        }
+    }
+
+    /// Returns the intents before the base whose records are kept: all that were not confirmed there,
+    /// except those that were taken back before they were sent (C4).
+    private func kept(
+        _ base: PublishedState, _ settlements: SettlementBook, in log: LMDBLog
+    ) throws(LogError) -> Set<IntentNumber> {
+        var kept = Set(base.overlay.keys)
+        for number in settlements.numbers {
+            guard let row = settlements[number], row.settlement != .confirmed else { continue }
+            if row.settlement == .withdrawn {
+                let entry = try? log.record(at: row.settlementSequence).map {
+                    try log.entry($0, at: row.settlementSequence, codec: codec)
+                }
+                switch entry {
+                case nil, .intent, .changed(_, .withdrawn): continue
+                default: break
+                }
+            }
+            kept.insert(number)
+        }
+        return kept
+    }
+
+    /// Returns the first intent of each replica id before the base.
+    private func firsts(
+        of log: LMDBLog, through last: LogSequence
+    ) throws(LogError) -> [LogBase.First] {
+        var firsts = log.base?.replicas ?? []
+        try log.scanEntries(from: log.baseSequence.next, upTo: last) { entry, _ in
+            guard case .intent(let recorded) = entry,
+                let place = log.header.replicas.index(of: recorded.id.replica),
+                firsts.last?.place != place
+            else { return }
+            firsts.append(LogBase.First(number: recorded.number, place: place))
+        }
+        return firsts
+    }
+
+    // MARK: The new log
+
+    private func fill(from log: LMDBLog, _ plan: Plan) throws(LogError) {
+        let names = log.header.replicas.names
+        let new = try LMDBLog.open(
+            CompactedLog.path(of: path), kind: nil, newKind: log.header.kind,
+            replica: .exactly(log.header.replicas.current), newBase: plan.base,
+            earlier: Array(names.dropLast()), options: Durability.relaxed.options,
+            freshReplica: sources.freshReplica)
+        defer { new.close() }
+        var copy = BoundedCopy(to: new)
+        for row in plan.checkpoints.flatMap({ Array($0.rows) }) {
+            try copy.put(TableWrite(.checkpoints, LogKey(row.key), row.bytes))
+        }
+        for table in [LogTable.verdicts, .attempts, .registered, .projections, .rows, .log] {
+            try copy.put(all: table, of: log) { key in
+                guard table == .log else { return true }
+                return key.bytes != LogBase.key && key.bytes != KeyBytes(Array(LogHeader.key.utf8))
+            }
+        }
+        for table in [LogTable.kept, .entries] {
+            try copy.put(all: table, of: log, as: .kept, upTo: plan.base.sequence) {
+                sequence, bytes throws(LogError) in
+                try log.entry(bytes, at: sequence, codec: codec).isAbout(plan.kept)
+            }
+        }
+        try copy.put(entriesOf: log, after: plan.base.sequence)
+        try copy.finish()
+    }
+
+    /// Checks that the new log is sound, and that its states and rows at the last entry are those of the
+    /// old log: they were copied from it, and folding the new log from its base gives the same (C7).
+    private func prove(_ plan: Plan) throws(LogError) {
+        let new = try LMDBLog.openReadOnly(CompactedLog.path(of: path))
+        defer { new.close() }
+        var verifier = try Verifier(new, projections, codec: codec)
+        let verification = try verifier.verification()
+        if let finding = verification.findings.first {
+            throw .notProven(path: path, reason: "\(finding)")
+        }
+        let given = Set(projections.members.map(\.identity.name.string))
+        if let name = verification.notCompared.first(where: given.contains) {
+            throw .notProven(
+                path: path, reason: "the states of \(name) cannot be compared; make it Equatable")
+        }
+        guard verifier.fold.state.sequence == plan.last else {
+            throw .notProven(path: path, reason: "it ends at entry \(verifier.fold.state.sequence)")
+        }
+    }
+}
+
+extension Checkpoint {
+    /// Returns the checkpoint with the states of some projections.
+    fileprivate func only(_ identities: Set<ProjectionIdentity>) -> Checkpoint {
+        Checkpoint(
+            log: log, projections: projections.filter { identities.contains($0.identity) },
+            unread: unread, partlyRead: partlyRead)
+    }
+}
+
+extension Entry {
+    /// Whether the entry records one of these intents, or says what became of it.
+    fileprivate func isAbout(_ numbers: Set<IntentNumber>) -> Bool {
+        switch self {
+        case .intent(let recorded): numbers.contains(recorded.number)
+        case .acknowledged(let answer): numbers.contains(answer.number)
+        case .changed(let number, _): numbers.contains(number)
+        case .confirmed: false
+        }
+    }
+}
+
+/// Writes a log in transactions of bounded size.
+private struct BoundedCopy {
+    private let new: LMDBLog
+    private var writes: [TableWrite] = []
+    private var bytes = 0
+
+    init(to new: LMDBLog) { self.new = new }
+
+    mutating func put(_ write: TableWrite) throws(LogError) {
+        writes.append(write)
+        bytes += write.reserveBytes
+        if bytes >= Limits.commitBytesMax { try commit() }
+    }
+
+    /// Copies a table's rows as they are.
+    mutating func put(
+        all table: LogTable, of log: LMDBLog, where isWanted: (LogKey) -> Bool
+    ) throws(LogError) {
+        var next: LogKey = table.keyBytes == 8 ? .number(0) : .bytes(KeyBytes([]))
+        while true {
+            let piece = try log.rows(of: table, from: next)
+            for (key, value) in piece where isWanted(key) {
+                try put(TableWrite(table, key, value))
+            }
+            guard let last = piece.last?.0 else { return }
+            next = last.successor
+        }
+    }
+
+    /// Copies those records of a table up to a sequence that are wanted.
+    mutating func put(
+        all table: LogTable, of log: LMDBLog, as target: LogTable, upTo last: LogSequence,
+        where isWanted: (LogSequence, [UInt8]) throws(LogError) -> Bool
+    ) throws(LogError) {
+        var next: LogKey = .number(0)
+        while true {
+            let piece = try log.rows(of: table, from: next)
+            for (key, value) in piece {
+                let sequence = LogSequence(key.number)
+                guard sequence <= last else { return }
+                if try isWanted(sequence, value) { try put(TableWrite(target, key, value)) }
+            }
+            guard let last = piece.last?.0 else { return }
+            next = last.successor
+        }
+    }
+
+    mutating func put(entriesOf log: LMDBLog, after base: LogSequence) throws(LogError) {
+        var records = RecordReader(log, after: base)
+        while let (sequence, bytes) = try records.next() {
+            try put(TableWrite(.entries, LogKey(sequence), bytes))
+        }
+    }
+
+    mutating func finish() throws(LogError) {
+        try commit()
+        do throws(StorageFailure) { try new.sync() } catch { throw error.unwritten }
+    }
+
+    private mutating func commit() throws(LogError) {
+        guard !writes.isEmpty else { return }
+        do throws(StorageFailure) { try new.write(writes) } catch { throw error.unwritten }
+        writes = []
+        bytes = 0
+    }
+}
+
+extension LogKey {
+    /// The next key of the same table.
+    fileprivate var successor: LogKey {
+        switch self {
+        case .number(let number): .number(number + 1)
+        case .bytes(let key): .bytes(KeyBytes(key.bytes + [0]))
+        }
+    }
+}
+
+extension LMDBLog {
+    /// Returns the rows of a table from a key on: a bounded piece (L8); none at the end.
+    fileprivate func rows(
+        of table: LogTable, from start: LogKey
+    ) throws(LogError) -> [(LogKey, [UInt8])] {
+        try reading(table) { table throws(LogError) in
+            var piece: [(LogKey, [UInt8])] = []
+            var bytes = 0
+            try table.scan(.forwards(from: start)) { key, value in
+                let copy = value.array
+                piece.append((key, copy))
+                bytes += copy.count
+                return piece.count < Limits.readCountMax && bytes < Limits.readBytesMax
+            }
+            return piece
+        }
+    }
+}
