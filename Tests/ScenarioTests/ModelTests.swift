@@ -199,7 +199,7 @@ private struct ModelRun {
 }
 
 extension Store where P: BoardFold {
-    fileprivate func difference(
+    func difference(
         from expected: ReferenceBoards.State, _ sequence: Int, hasRows: Bool
     ) throws -> String? {
         if let difference = try seen().difference(from: expected.board, sequence) {
@@ -226,7 +226,7 @@ extension Store where P: BoardFold {
             return "attempts \(attempts), not \(expected.board.attempts)"
         }
         for (number, intent) in expected.board.intents {
-            let status = try self.intent(number)
+            guard let status = try keptIntent(number, in: intent.state) else { continue }
             let isRejected = intent.state == .rejected
             guard status.state == intent.state, status.event == intent.event,
                 status.isDismissed == (intent.isDismissed && isRejected),
@@ -238,8 +238,22 @@ extension Store where P: BoardFold {
     }
 }
 
+extension Store {
+    /// Returns an intent; nil if a compaction has removed its entry, and the log knows its state.
+    private func keptIntent(
+        _ number: IntentNumber, in state: IntentState
+    ) throws -> IntentStatus<P.Event>? {
+        do throws(LogError) { return try intent(number) } catch {
+            guard case .compactedIntent(let found, let known) = error, found == number,
+                known == state
+            else { throw error }
+            return nil
+        }
+    }
+}
+
 extension SeenBoard {
-    fileprivate func difference(
+    func difference(
         from expected: ReferenceLog<Board>.State, _ sequence: Int
     ) -> String? {
         guard self.sequence == LogSequence(UInt64(sequence)) else {

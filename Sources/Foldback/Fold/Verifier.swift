@@ -61,7 +61,8 @@ package struct Verifier {
         }
         try noting { verifier throws(LogError) in
             guard verifier.hasBeginning else {
-                return try verifier.checkRecords(after: storage.baseSequence, upTo: end?.sequence)
+                let base = verifier.storage.baseSequence
+                return try verifier.checkRecords(after: base, upTo: end?.sequence)
             }
             try verifier.checkBase()
             try verifier.foldAll(upTo: end?.sequence)
@@ -93,7 +94,9 @@ package struct Verifier {
         try checkRows()
         try noting { verifier throws(LogError) in try verifier.checkRowsWithoutHeader() }
         return Verification(
-            entriesFolded: Int(clamping: fold.state.sequence.value - storage.baseSequence.value),
+            entriesFolded: Int(
+                clamping: fold.state.sequence.value
+                    - min(fold.state.sequence.value, storage.baseSequence.value)),
             checkpointsCompared: checkpointsCompared, findings: findings,
             notCompared: notCompared.sorted())
     }

@@ -280,14 +280,14 @@ package enum Settlement: Hashable, Sendable {
 package struct SettledIntent: Sendable {
     package let id: IntentID
     /// The intent as its entry has it; nil if the entry was removed (C4).
-    private let found: RecordedIntent?
+    package let recorded: RecordedIntent?
     package let settlement: Settlement
     /// The entry that settled it, if that entry only says so: a rejection or a withdrawal.
     package let change: IntentChange?
 
     package init(recorded: RecordedIntent, settlement: Settlement, change: IntentChange? = nil) {
         id = recorded.id
-        found = recorded
+        self.recorded = recorded
         self.settlement = settlement
         self.change = change
     }
@@ -295,20 +295,20 @@ package struct SettledIntent: Sendable {
     /// Names an intent whose entry was removed.
     package init(compacted id: IntentID, settlement: Settlement) {
         self.id = id
-        found = nil
+        recorded = nil
         self.settlement = settlement
         change = nil
     }
 
     /// Whether the intent's entry was removed. Then it is confirmed, or it was taken back before it was
     /// sent.
-    package var isCompacted: Bool { found == nil }
+    package var isCompacted: Bool { recorded == nil }
 
     /// Returns the intent as its entry has it.
     ///
     /// - Throws: `.compactedIntent`.
-    package func recorded() throws(LogError) -> RecordedIntent {
-        guard let found else { throw .compactedIntent(id.number, settlement.state) }
-        return found
+    package func requireRecorded() throws(LogError) -> RecordedIntent {
+        guard let recorded else { throw .compactedIntent(id.number, settlement.state) }
+        return recorded
     }
 }

@@ -152,7 +152,7 @@ extension LogState {
         guard case .settled(let found) = intent else {
             preconditionFailure("the rejected intent \(number) is in the overlay")
         }
-        let old = try found.recorded()
+        let old = try found.requireRecorded()
         if let joined = joined(by: old.once) ?? overlayIntent(undoing: old.terms.undoes) {
             return .join(
                 joined, appending: [.changed(number, .dismissed)] + release(of: joined))

@@ -34,13 +34,13 @@ extension LogState {
         for member in lastFirst {
             let end = try chainEnd(of: member, settled)
             guard end.isDone else { continue }
-            steps.append(undoing(end))
+            steps.append(try undoing(end))
         }
         return steps.isEmpty ? .ignore(state) : .reverse(steps)
     }
 
-    private func undoing(_ end: ChainEnd) -> Reversal {
-        if let settled = end.settled { return .undo(try settled.recorded(), .ofConfirmed) }
+    private func undoing(_ end: ChainEnd) throws(LogError) -> Reversal {
+        if let settled = end.settled { return .undo(try settled.requireRecorded(), .ofConfirmed) }
         return wasNeverSent(end.number)
             ? .takeBack(end.number) : .undo(overlay[end.number]!.recorded, .ofOverlay)
     }
@@ -114,7 +114,7 @@ extension LogState {
         _ number: IntentNumber, _ settled: SettledIntents
     ) throws(LogError) -> RecordedIntent? {
         if let intent = overlay[number] { return intent.recorded }
-        return try settled.find(number)?.recorded()
+        return try settled.find(number)?.requireRecorded()
     }
 
     /// Returns the intent in the overlay that undoes this one; nil if there is none.
@@ -205,7 +205,7 @@ extension LogState {
     ) throws(LogError) -> Decision {
         var rejected: [RecordedIntent] = []
         for member in try group(of: number, settled) where rejections[member] != nil {
-            guard let recorded = try settled.find(member)?.recorded() else { continue }
+            guard let recorded = try settled.find(member)?.requireRecorded() else { continue }
             if let joined = joined(by: recorded.once) { return .refuse(.onceKeyInUse(joined)) }
             rejected.append(recorded)
         }

@@ -56,7 +56,8 @@ extension LMDBLog {
             let own = header.replicas.names.filter { !earlier.contains($0) }
             header.replicas = ReplicaTable(earlier + (own.isEmpty ? [freshReplica()] : own))
         }
-        let base = try existing.map { e throws(LogError) in try self.base(of: e, in: environment) }
+        let base =
+            try existing.map { e throws(LogError) in try self.base(of: e, in: environment) }
             ?? newBase
         let isCompacted = header.isCompacted
         let bytes = header == existing ? nil : header.encoded()
@@ -189,13 +190,16 @@ extension LMDBLog {
                 }
             }
         }
-        guard (found != nil) == header.isCompacted else {
-            throw .damaged(
-                path: path, sequence: nil,
-                reason: found == nil ? "the row base is missing" : "the row base should not be there")
-        }
-        do throws(FormatError) { return try found.map { f throws(FormatError) in try LogBase(decoding: f) } } catch {
-            throw LogError(error, at: "\(path), table log, base", sequence: nil)
+        switch (found, header.isCompacted) {
+        case (nil, false): return nil
+        case (nil, true):
+            throw .damaged(path: path, sequence: nil, reason: "the row base is missing")
+        case (.some, false):
+            throw .damaged(path: path, sequence: nil, reason: "it has a row base of no use")
+        case (let bytes?, true):
+            do throws(FormatError) { return try LogBase(decoding: bytes) } catch {
+                throw LogError(error, at: "\(path), table log, base", sequence: nil)
+            }
         }
     }
 

@@ -45,8 +45,8 @@ enum CompactedLog {
     ///   - base: where the log began.
     /// - Throws: `.locked` if another process has recorded entries, or has one of the logs open.
     static func replace(
-        logAt path: String, through last: LogSequence, from base: LogSequence, to newBase: LogSequence,
-        archive: String?
+        logAt path: String, through last: LogSequence, from base: LogSequence,
+        to newBase: LogSequence, archive: String?
     ) throws(LogError) {
         let newPath = Self.path(of: path)
         guard let old = try Wiping.hold(path) else { throw .missing(path: path) }

@@ -116,19 +116,7 @@ private struct Compactor {
             path, kind: nil, newKind: .acknowledgement, replica: .random,
             options: Durability.durable.options, freshReplica: sources.freshReplica)
         let before = log.baseSequence
-        let plan: Plan?
-        let held: [String]
-        do throws(LogError) {
-            defer { log.close() }
-            if log.header.kind == .acknowledgement, archive == nil, window != .everything {
-                throw .needsArchive(path: path)
-            }
-            try CompactedLog.finish(beside: log, archive: archive)
-            try requireProjections(of: log)
-            let limit = try requireSound(log)
-            (plan, held) = try self.plan(of: log, before: limit)
-            if let plan { try fill(from: log, plan) }
-        }
+        let (plan, held) = try prepare(log)
         guard let plan else { return Compaction(base: before, removed: 0, held: held) }
         try prove(plan)
         try CompactedLog.replace(
@@ -136,6 +124,20 @@ private struct Compactor {
         return Compaction(
             base: plan.base.sequence,
             removed: Int(clamping: plan.base.sequence.value - before.value), held: held)
+    }
+
+    /// Fills the new log, and closes both.
+    private func prepare(_ log: LMDBLog) throws(LogError) -> (plan: Plan?, held: [String]) {
+        defer { log.close() }
+        if log.header.kind == .acknowledgement, archive == nil, window != .everything {
+            throw .needsArchive(path: path)
+        }
+        try CompactedLog.finish(beside: log, archive: archive)
+        try requireProjections(of: log)
+        let limit = try requireSound(log)
+        let (plan, held) = try plan(of: log, before: limit)
+        if let plan { try fill(from: log, plan) }
+        return (plan, held)
     }
 
     // MARK: Before anything is written
@@ -175,8 +177,8 @@ private struct Compactor {
         of log: LMDBLog, before limit: LogSequence?
     ) throws(LogError) -> (plan: Plan?, held: [String]) {
         let last = LogSequence(UInt64(try log.recordCount()))
-        let end = try end(of: log, last)
-        guard var (wanted, time) = end else { return (nil, []) }
+        guard let end = try end(of: log, last) else { return (nil, []) }
+        var wanted = end.sequence
         var held: [String] = []
         if let limit, limit <= wanted {
             held.append(
@@ -184,7 +186,7 @@ private struct Compactor {
             guard limit > log.baseSequence.next else { return (nil, held) }
             wanted = LogSequence(limit.value - 1)
         }
-        let (base, settled, atEnd) = try folded(log, pausingAt: wanted)
+        let (base, settled, answered, atEnd) = try folded(log, pausingAt: wanted)
         let replicas = log.header.replicas
         func rows(_ checkpoint: Checkpoint) -> CheckpointRows {
             CheckpointRows(
@@ -195,23 +197,28 @@ private struct Compactor {
         return (
             Plan(
                 base: LogBase(
-                    sequence: wanted, chain: base.chain, time: time, nextNumber: base.nextNumber,
+                    sequence: wanted, chain: base.chain, time: end.time,
+                    nextNumber: base.nextNumber,
                     replicas: try firsts(of: log, through: wanted)),
                 checkpoints: [
                     rows(try base.checkpoint()),
                     rows(try atEnd.checkpoint().only(values)),
                 ],
-                kept: try kept(base, settled, in: log), last: last),
+                kept: try kept(base, settled, in: log).union(answered), last: last),
             held
         )
     }
 
     /// Folds the log with all states in memory.
     ///
-    /// - Returns: the states and settlements at an entry, and the states at the end.
+    /// - Returns: the states and settlements at an entry, the intents that later entries answer, and the
+    ///   states at the end.
     private func folded(
         _ log: LMDBLog, pausingAt wanted: LogSequence
-    ) throws(LogError) -> (PublishedState, SettlementBook, PublishedState) {
+    ) throws(LogError) -> (
+        base: PublishedState, settled: SettlementBook, answered: Set<IntentNumber>,
+        atEnd: PublishedState
+    ) {
         var fold = try LogFold.beginning(of: log, projections.inMemory, codec: codec)
         var settlements = SettlementBook()
         if let base = log.base {
@@ -221,8 +228,12 @@ private struct Compactor {
             settlements.apply(effects, at: fold.state.sequence)
         }
         let base = fold.makePublishedState()
-        try fold.replay(log, codec: codec)
-        return (base, settlements, fold.makePublishedState())
+        var answered: Set<IntentNumber> = []
+        try fold.replay(log, codec: codec) { _, effects in
+            answered.formUnion(effects.reopened)
+            answered.formUnion(effects.settlements.map(\.number))
+        }
+        return (base, settlements, answered, fold.makePublishedState())
     }
 
     /// Returns the last entry that the window does not keep, with the latest time up to it; nil if there
@@ -262,6 +273,8 @@ private struct Compactor {
 
     /// Returns the intents before the base whose records are kept: all that were not confirmed there,
     /// except those that were taken back before they were sent (C4).
+    ///
+    /// Those that later entries answer are kept too: folding these entries needs them.
     private func kept(
         _ base: PublishedState, _ settlements: SettlementBook, in log: LMDBLog
     ) throws(LogError) -> Set<IntentNumber> {

@@ -77,7 +77,8 @@ public final class Store<P: EventFold>: Sendable {
         return StoreStatus(
             of: core.storage, published,
             // A store's log has no gaps (L1), and the storage may be one commit ahead.
-            entryCount: Int(clamping: published.sequence.value),
+            entryCount: Int(
+                clamping: published.sequence.value - core.storage.baseSequence.value),
             checkpoint: core.checkpointer.newest, checkpointFailure: core.checkpointer.failure)
     }
 

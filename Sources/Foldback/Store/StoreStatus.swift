@@ -6,7 +6,8 @@ public struct StoreStatus: Hashable, Sendable {
     public let replica: ReplicaID
     /// The source that confirms (F2).
     public let kind: LogKind
-    /// The number of entries. In a history without some entries, it is less than ``sequence``.
+    /// The number of entries that the log has. It is less than ``sequence`` after a compaction, and in a
+    /// history without some entries.
     public let entryCount: Int
     /// The sequence of the last entry; 0 in an empty log.
     public let sequence: LogSequence

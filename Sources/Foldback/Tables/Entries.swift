@@ -89,8 +89,9 @@ extension LogStorage {
         of number: IntentNumber, at sequence: LogSequence, codec: any PayloadCodec
     ) throws(LogError) -> Rejection {
         guard let bytes = try record(at: sequence) else { throw missing(sequence) }
-        guard case .changed(number, .rejected(let rejection)) = try entry(
-            bytes, at: sequence, codec: codec)
+        guard
+            case .changed(number, .rejected(let rejection)) = try entry(
+                bytes, at: sequence, codec: codec)
         else {
             throw .damaged(
                 path: path, sequence: sequence,

@@ -23,7 +23,7 @@ package struct LogPlots: Sendable {
     /// - Throws: `.closed`, `.storage`. Damage and newer formats end the plots without an error.
     /// - Complexity: O(n) in entries. Memory is O(1) in entries, and O(n) in the overlay.
     package init(_ reader: LogReader) throws(LogError) {
-        var tally = LogTally(reader)
+        var tally = try LogTally(reader)
         var end: String?
         do throws(LogError) {
             while try tally.readNext() {}

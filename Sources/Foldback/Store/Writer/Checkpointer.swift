@@ -119,7 +119,10 @@ package final class Checkpointer: Sendable {
                 state.usableBytes = rows.manifest.bytes
                 state.failure = nil
             }
-            try await drop(policy.superseded(among: runner.storage.storedCheckpoints()))
+            // A compacted log begins at its base, so no policy removes that (C5).
+            let base = runner.storage.baseSequence
+            let stored = try runner.storage.storedCheckpoints().filter { $0.sequence > base }
+            try await drop(policy.superseded(among: stored))
             return .success(())
         } catch {
             return .failure(error)

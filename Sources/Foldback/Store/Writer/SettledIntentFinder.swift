@@ -80,7 +80,7 @@ final class SettledIntentFinder {
     /// - Complexity: for a draft, reads the entries in between.
     func wasHeld(_ number: IntentNumber) throws(LogError) -> Bool {
         let draft = try find(number)
-        guard try draft.intent.recorded().terms.isHeld else { return false }
+        guard try draft.intent.requireRecorded().terms.isHeld else { return false }
         return try firstEntry(between: draft.row) {
             if case .changed(number, .released) = $0 { true } else { false }
         } == nil
@@ -92,7 +92,7 @@ final class SettledIntentFinder {
     /// - Complexity: one entry, if it acknowledges the intent or has an event that names it. Else the
     ///   entries in between: the acknowledgement is one of them.
     func wasReworded(_ number: IntentNumber) throws(LogError) -> Bool {
-        let (row, intent) = (try find(number).row, try find(number).intent.recorded())
+        let (row, intent) = (try find(number).row, try find(number).intent.requireRecorded())
         func isOther(_ answer: Acknowledged) -> Bool {
             answer.replacement.map { !isSame($0, intent.payload) } ?? false
         }
