@@ -152,7 +152,7 @@
         private static func ownIntent(
             _ number: IntentNumber, in reader: LogReader
         ) throws -> IntentID? {
-            var start: LogSequence = 1
+            var start = reader.first
             while true {
                 let entries = try reader.entries(from: start, countMax: 512)
                 guard let last = entries.last else { return nil }

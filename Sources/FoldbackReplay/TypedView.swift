@@ -33,7 +33,7 @@
             // The events are only decoded: a fold needs all projections that share conflicts.
             let codec = AppCodec(codec: P.codec)
             var first: String?
-            var start: LogSequence = 1
+            var start = log.first
             for _ in 0..<100 {
                 // The command itself reports an entry that cannot be read, if it needs the entry.
                 guard let entry = try? log.entries(from: start, countMax: 1).first else { break }

@@ -196,7 +196,7 @@ package struct LogFrame<Event: Sendable>: Sendable {
 }
 
 extension LogReader {
-    /// Returns the frames of the entries after `sequence`; 0 is before the first entry.
+    /// Returns the frames of the entries after `sequence`; 0 is where the log begins.
     ///
     /// - Parameter also: the log's other projections; see ``replay(_:also:from:)``.
     /// - Complexity: as ``replay(_:also:from:)``.
@@ -205,7 +205,7 @@ extension LogReader {
         of projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         after sequence: LogSequence
     ) throws(LogError) -> LogFrames<P> {
-        LogFrames(try replay(projection, also: also, from: sequence))
+        LogFrames(try replay(projection, also: also, from: sequence == 0 ? nil : sequence))
     }
 }
 

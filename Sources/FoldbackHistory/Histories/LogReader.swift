@@ -38,6 +38,9 @@ public final class LogReader: Sendable {
     /// Releases the log. Later reads throw `.closed`.
     public func close() { log.close() }
 
+    /// The first entry that the log has: 1, or the one after the base of a compacted log.
+    public var first: LogSequence { LogSequence(log.baseSequence.value + 1) }
+
     /// Returns entries as ``/Foldback/Store/entries(from:countMax:)`` does. Events are the bytes
     /// that their codec wrote.
     public func entries(

@@ -32,8 +32,6 @@ struct ReplayedFold: Sendable {
         from sequence: LogSequence, inPlaceOf old: ExactString? = nil
     ) throws(LogError) {
         let codec = AppCodec(codec: P.codec)
-        // A compacted log begins at its base.
-        let sequence = sequence == 0 ? log.baseSequence : sequence
         let fold = try LogFold.past(
             log, .init(Fold<P>(inPlaceOf: old ?? P.memberName)), among: ProjectionSet(also),
             try log.sharedConflicts(), codec: codec, upTo: sequence, isGoingOn: true)

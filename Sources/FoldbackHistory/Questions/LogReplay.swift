@@ -93,8 +93,8 @@ extension ViewChange {
 }
 
 extension LogReader {
-    /// Returns a replay that starts after entry `sequence`; 0 is where the log begins: before its first
-    /// entry, or at the base of a compacted log.
+    /// Returns a replay that starts after entry `sequence`; 0 is before the first entry, and nil is where
+    /// the log begins: also 0, or at the base of a compacted log.
     ///
     /// - Parameters:
     ///   - projection: the projection whose states are seen.
@@ -107,8 +107,10 @@ extension LogReader {
     ///   `.lacksProjections` if one that shares conflicts is not given.
     public func replay<P: Projection>(
         _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
-        from sequence: LogSequence = 0
-    ) throws(LogError) -> LogReplay<P> { try LogReplay(log, also: also, from: sequence) }
+        from sequence: LogSequence? = nil
+    ) throws(LogError) -> LogReplay<P> {
+        try LogReplay(log, also: also, from: sequence ?? log.baseSequence)
+    }
 
     /// Returns what a store with this projection showed after entry `sequence`; 0 is before the
     /// first entry (F11).

@@ -20,7 +20,8 @@
 
         func run() throws {
             let reader = try log.reader()
-            try EntryPrinter(reader, try filter.predicate(in: reader), json).print(from: 1)
+            let printer = EntryPrinter(reader, try filter.predicate(in: reader), json)
+            try printer.print(from: reader.first)
         }
     }
 
@@ -121,11 +122,12 @@
         /// The search goes back in steps that double. It reads the whole log only if it must, and
         /// it crosses wide gaps of a file quickly.
         func printLast(_ count: UInt64, of last: LogSequence) throws -> LogSequence {
+            let first = reader.first.value
             var start = last.value + 1
             var found: UInt64 = 0
-            while found < count, start > 1 {
+            while found < count, start > first {
                 let end = start
-                start -= min(last.value + 1 - start + 512, start - 1)
+                start -= min(last.value + 1 - start + 512, start - first)
                 try read(from: LogSequence(start), upTo: LogSequence(end)) {
                     found += UInt64($0.count)
                 }

@@ -15,7 +15,7 @@
         private struct Content {
             /// The sequences of the matching entries before `next`.
             var matches: [UInt64] = []
-            var next: LogSequence = 1
+            var next: LogSequence
             /// The matches of a search that will replace these.
             var fresh: [UInt64] = []
             /// The search that has come to `next`, so that it can go on. Always nil if the filter
@@ -29,7 +29,7 @@
         /// A search that is on its way. Only one thread at a time has it.
         private struct Search: Sendable {
             var matcher: EntryMatcher
-            var next: LogSequence = 1
+            var next: LogSequence
             /// Matches of the last piece.
             var matches: [UInt64] = []
             /// The last entry to search; nil for the end of the log.
@@ -54,7 +54,7 @@
             dependsOnEnd = filter.state != nil
             // The options are plain values. Only their wrappers are not Sendable.
             self.filter = { try EntryFilter(words: words).matcher(in: log.reader) }
-            content = Mutex(Content())
+            content = Mutex(Content(next: log.reader.first))
         }
 
         /// Returns the matches from an index on.
@@ -95,7 +95,7 @@
         private func begin(_ background: Workers) {
             let (kept, hasResult) = content.withLock { content in
                 defer { content.search = nil }
-                return (content.search, content.next > 1)
+                return (content.search, content.next > log.reader.first)
             }
             do {
                 if let kept { return piece(of: kept, background) }
@@ -103,7 +103,8 @@
                 let end = try log.lastShown()
                 piece(
                     of: Search(
-                        matcher: try filter(), end: dependsOnEnd ? end : nil,
+                        matcher: try filter(), next: log.reader.first,
+                        end: dependsOnEnd ? end : nil,
                         replacesResult: hasResult), background)
             } catch { fail(error) }
         }

@@ -50,11 +50,12 @@
         }
 
         private static func sequences(of reader: LogReader) throws -> [UInt64]? {
-            guard UInt64(try reader.entryCount()) != (try reader.lastSequence().value) else {
+            let count = UInt64(try reader.entryCount())
+            guard count != (try reader.lastSequence().value) - (reader.first.value - 1) else {
                 return nil
             }
             var found: [UInt64] = []
-            var start: LogSequence = 1
+            var start = reader.first
             while true {
                 let entries = try reader.entries(from: start, countMax: InspectorLimits.pieceCount)
                 guard let last = entries.last else { return found }

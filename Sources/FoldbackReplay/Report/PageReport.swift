@@ -45,8 +45,8 @@
             let end = try log.reader.lastSequence()
             let last = min(selection.last ?? end, end)
             var found: [Chosen] = []
-            var start = selection.first
-            var previous = log.entry(notAfter: LogSequence(max(start.value, 1) - 1))
+            var start = selection.first <= 1 ? log.reader.first : selection.first
+            var previous = log.entry(notAfter: LogSequence(start.value - 1))
             while start <= last {
                 let piece = try log.entries(from: start, countMax: 512)
                 guard let next = piece.last?.sequence.next else { break }

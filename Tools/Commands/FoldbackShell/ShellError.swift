@@ -30,7 +30,8 @@ public struct ShellError: Error {
         let code: Code =
             switch error {
             case .unknownIntent: .unknownIntent
-            case .beyondEnd, .tooLarge, .kindDiffers: .badRequest
+            case .compacted, .compactedIntent: .compacted
+            case .beyondEnd, .tooLarge, .kindDiffers, .needsArchive, .notABackup: .badRequest
             case .damaged, .newerFormat: .damaged
             case .locked: .locked
             default: .storage

@@ -2,6 +2,7 @@ import Foldback
 import FoldbackHistory
 import FoldbackReplay
 import Foundation
+import Synchronization
 
 /// A scripted session on a log of documents: each line is a JSON object and gets one JSON object as
 /// its answer.
@@ -9,11 +10,29 @@ import Foundation
 /// The answer to a command that writes comes after its commit (L2). A bad line gets an error
 /// answer, and the session continues. Answers do not depend, byte for byte, on whether documents
 /// are in memory or rows.
-public struct ShellSession<P: ShownDocuments>: Sendable {
-    let store: Store<P>
+public final class ShellSession<P: ShownDocuments>: Sendable {
+    private let open: @Sendable () async throws(LogError) -> Store<P>
+    private let current: Mutex<Store<P>>
 
-    /// - Parameter store: the session does not close it.
-    public init(over store: Store<P>) { self.store = store }
+    /// The store that answers. It is another one after `compact`.
+    public var store: Store<P> { current.withLock { $0 } }
+
+    /// Begins a session on a log.
+    ///
+    /// - Parameter open: opens the log, now and after each `compact`. The session does not close the
+    ///   last store.
+    public init(
+        opening open: @escaping @Sendable () async throws(LogError) -> Store<P>
+    ) async throws(LogError) {
+        self.open = open
+        current = Mutex(try await open())
+    }
+
+    /// Begins a session on an open log, which `compact` cannot close.
+    public init(over store: Store<P>) {
+        open = { () throws(LogError) in throw .closed(path: store.status.path) }
+        current = Mutex(store)
+    }
 
     /// Carries out the command in one line, and returns its answer.
     ///
@@ -58,6 +77,7 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
         case "confirm": try await confirm(command)
         case "flush": try await flush()
         case "backup": try await backup(command)
+        case "compact": try await compact(command)
         case "view": try await view(command)
         case "get": try get(command)
         case "intent": try intent(command)
@@ -167,6 +187,33 @@ public struct ShellSession<P: ShownDocuments>: Sendable {
         return ["sequence": .of(try await store.backup(to: directory))]
     }
 
+    /// Closes the log, compacts it, and opens it again, also if compacting it throws.
+    private func compact(_ command: ShellCommand) async throws -> JSON.Object {
+        let count: LogSequence = try command.number("keepingEntries")
+        guard count >= 1 else {
+            throw ShellError(.badRequest, "\"keepingEntries\" must be a whole number from 1 up")
+        }
+        let archive = try command.optionalString("archive").map {
+            URL(filePath: $0, directoryHint: .isDirectory)
+        }
+        let store = store
+        await store.close()
+        let directory = URL(filePath: store.status.path, directoryHint: .isDirectory)
+        let done: Result<Compaction, LogError>
+        do throws(LogError) {
+            done = .success(
+                try await Store.compact(
+                    at: directory, Documents.self,
+                    also: [AdditionalProjection(StoredDocuments.self)],
+                    keeping: .entries(Int(clamping: count.value)), archive: archive))
+        } catch {
+            done = .failure(error)
+        }
+        let opened = try await open()
+        current.withLock { $0 = opened }
+        return try done.get().json
+    }
+
     // MARK: Commands that read
 
     private func view(_ command: ShellCommand) async throws -> JSON.Object {
@@ -231,5 +278,15 @@ extension JSON.Object {
         var object = self
         object["ok"] = true
         return .object(object)
+    }
+}
+
+extension Compaction {
+    /// The compaction as the shell and the command line print it.
+    public var json: JSON.Object {
+        [
+            "base": .of(base), "removed": .integer(Int64(removed)),
+            "held": .array(held.map { .string($0) }),
+        ]
     }
 }

@@ -24,6 +24,7 @@ struct FoldbackTool: ReplayTool {
     ///    `ReplayTool.main` prints an error as one line, and chooses the exit code.
     /// 4. Add `Count.self` to this list.
     static let commands: [any ParsableCommand.Type] = [
+        Compact.self,
         Shell.self,
         Wipe.self,
     ]

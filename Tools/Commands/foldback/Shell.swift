@@ -12,7 +12,7 @@ struct Shell: AsyncParsableCommand {
             as {"do":"view"}. Commands that write: record, together, release, undo, redo, \
             acknowledge, reject, withdraw, abandon, dismiss, retry, confirm. Commands that read: \
             view, get, intent, rejections, entries, status. {"do":"backup","to":DIR} copies the log \
-            to DIR. Once {"do":"flush"} is answered, everything answered before it survives a \
+            to DIR, and {"do":"compact","keepingEntries":1000,"archive":DIR} removes old entries. Once {"do":"flush"} is answered, everything answered before it survives a \
             power cut, also under relaxed.
 
             record takes "replacing":KEY, which takes back the last intent with that key if it was \
@@ -55,17 +55,18 @@ struct Shell: AsyncParsableCommand {
             }
             newReplica = .exactly(id)
         }
-        let store =
+        let (log, confirmedBy, durability) = (log.directory, confirmedBy, durability)
+        let session = try await ShellSession<P> { [newReplica] () throws(LogError) in
             if let confirmedBy {
                 try await Store.open(
-                    at: log.directory, documents, confirmedBy: confirmedBy,
-                    durability: durability, replica: newReplica)
+                    at: log, documents, confirmedBy: confirmedBy, durability: durability,
+                    replica: newReplica)
             } else {
                 try await Store.open(
-                    at: log.directory, documents, existingOr: .downlink,
-                    durability: durability, replica: newReplica)
+                    at: log, documents, existingOr: .downlink, durability: durability,
+                    replica: newReplica)
             }
-        let session = ShellSession(over: store)
+        }
         var input = InputLines()
         do {
             while let line = try input.next() {
@@ -77,10 +78,10 @@ struct Shell: AsyncParsableCommand {
                 try Output.write(answer.printed + [UInt8(ascii: "\n")])
             }
         } catch {
-            await store.close()
+            await session.store.close()
             throw error
         }
-        await store.close()
+        await session.store.close()
     }
 }
 

@@ -131,8 +131,12 @@ final class SettledIntentFinder {
     ) throws(LogError) -> Entry? {
         var sequence = row.intentSequence.next
         while sequence < row.settlementSequence {
-            let entry = try entry(at: sequence)
-            if isWanted(entry) { return entry }
+            do throws(LogError) {
+                let entry = try entry(at: sequence)
+                if isWanted(entry) { return entry }
+            } catch .compacted {
+                // A kept intent has all of its entries, so this one was about others (C4).
+            }
             sequence = sequence.next
         }
         return nil

@@ -1,0 +1,137 @@
+import Foldback
+import FoldbackHistory
+import FoldbackShell
+import Foundation
+import Processes
+import Testing
+
+/// Born from the question what a compaction leaves if its process is killed, or if the disk is full (C7). The
+/// tests kill real processes at their system calls.
+///
+/// Property: after a kill, the log is the old one or the new one, complete, with the same replica id. Compacting
+/// again finishes, and the archive then has the whole old log.
+@Suite(.serialized) struct CompactKillTests {
+    private static let callCountMax = 1_000
+    private static let entryCount = 400
+
+    /// A program makes many of the calls that also load it, and few of the others.
+    private static func places(of call: String) -> StrideThrough<Int> {
+        let isCommon = ["openat", "mmap", "flock"].contains(call)
+        return TestEffort.places(1...callCountMax, quickStep: isCommon ? 5 : 1)
+    }
+
+    /// Makes a log of ``entryCount`` entries: intents and their answers.
+    private func makeLog(_ log: URL, _ kind: LogKind) async throws -> ReplicaID {
+        let store = try await Store.open(
+            at: log, Documents.self, also: [AdditionalProjection(StoredDocuments.self)],
+            confirmedBy: kind, durability: .relaxed)
+        let receipts = try await store.record(
+            contentsOf: (1...Self.entryCount / 2).map { .set("a", .integer(Int64($0))) })
+        for receipt in receipts {
+            let position = Position(receipt.number.value)
+            switch kind {
+            case .acknowledgement: try await store.acknowledge(receipt.number)
+            case .downlink:
+                let event = DocumentEvent.set("a", .integer(Int64(position.value)))
+                try await store.confirm(
+                    [ConfirmedEvent(position: position, event: event, origin: receipt.id)],
+                    through: position)
+            }
+        }
+        let replica = store.status.replica
+        await store.close()
+        return replica
+    }
+
+    private func compact(
+        _ log: URL, archive: URL?, under prefix: [String] = []
+    ) throws -> ProcessEnd {
+        try run(
+            prefix + [executable("foldback"), "compact", log.path, "--keep-entries", "100"]
+                + (archive.map { ["--archive", $0.path] } ?? []))
+    }
+
+    /// Checks that the log is complete, and returns its base.
+    private func check(
+        _ log: URL, _ kind: LogKind, _ replica: ReplicaID, _ note: Comment
+    ) async throws -> LogSequence {
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: log.deletingLastPathComponent().path)
+        #expect(Set(names).isSubset(of: ["log", "log.compacted", "old"]), note)
+        let store = try await Store.open(
+            at: log, Documents.self, also: [AdditionalProjection(StoredDocuments.self)],
+            confirmedBy: kind, durability: .relaxed)
+        let status = store.status
+        #expect(status.replica == replica, note)
+        #expect(status.sequence.value == UInt64(Self.entryCount), note)
+        #expect(store.view.json == ["a": .integer(Int64(Self.entryCount / 2))], note)
+        #expect(try await store.verify().findings == [], note)
+        await store.close()
+        return status.base
+    }
+
+    @Test(
+        .enabled(
+            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        arguments: [
+            "openat", "flock", "mmap", "mkdir", "pwrite64", "fdatasync", "rename", "renameat2",
+            "fsync", "unlinkat", "rmdir",
+        ])
+    func `C7: SIGKILL at any system call of a compaction leaves the old log or the new one`(
+        call: String
+    ) async throws {
+        var (kills, compacted) = (0, 0)
+        // Without an archive, the old log is removed.
+        let isRemoved = call == "unlinkat" || call == "rmdir"
+        let kind: LogKind = isRemoved ? .downlink : .acknowledgement
+        for nth in Self.places(of: call) {
+            let directory = DiskDirectory()
+            let archive = directory.url.appending(path: "old", directoryHint: .isDirectory)
+            let replica = try await makeLog(directory.log, kind)
+            let note: Comment = "\(call) \(nth)"
+            let status = try compact(
+                directory.log, archive: isRemoved ? nil : archive,
+                under: Strace.killing(at: call, nth)
+            ).status
+            let base = try await check(directory.log, kind, replica, note)
+            if base > 0 { compacted += 1 }
+            #expect(
+                try compact(directory.log, archive: isRemoved ? nil : archive).status == 0, note)
+            #expect(try await check(directory.log, kind, replica, note) == 300, note)
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
+            #expect(Set(names) == (isRemoved ? ["log"] : ["log", "old"]), note)
+            if !isRemoved {
+                let archived = try FileManager.default.contentsOfDirectory(atPath: archive.path)
+                #expect(archived == ["log-1-300"], note)
+                let old = try LogReader(at: archive.appending(path: "log-1-300"))
+                #expect(try old.history().count == Self.entryCount, note)
+                old.close()
+            }
+            // A run with fewer calls of that name ends without a kill.
+            guard status != 0 else { break }
+            kills += 1
+        }
+        print("compact: killed at \(kills) calls of \(call), compacted after \(compacted)")
+        #expect(kills < Self.callCountMax)
+    }
+
+    @Test func `C7: a full disk leaves the log as it is, at any size`() async throws {
+        let directory = DiskDirectory()
+        let archive = directory.url.appending(path: "old", directoryHint: .isDirectory)
+        let replica = try await makeLog(directory.log, .acknowledgement)
+        var sizes = 0
+        for blocks in stride(from: 0, through: 4_096, by: TestEffort.value(quick: 48, full: 8)) {
+            let end = try compact(
+                directory.log, archive: archive,
+                under: ["/bin/sh", "-c", #"ulimit -f "$0"; exec "$@""#, "\(blocks)"])
+            guard end.status != 0 else { break }
+            sizes += 1
+            #expect(end.status == 3, "\(blocks): \(end.errors)")
+            #expect(try await check(directory.log, .acknowledgement, replica, "\(blocks)") == 0)
+        }
+        print("compact: \(sizes) sizes of a full disk")
+        #expect(sizes > 1)
+        #expect(try compact(directory.log, archive: archive).status == 0)
+        #expect(try await check(directory.log, .acknowledgement, replica, "at the end") == 300)
+    }
+}
