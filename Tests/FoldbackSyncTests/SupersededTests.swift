@@ -438,6 +438,42 @@ import Testing
         await next.close()
     }
 
+    /// The pending intent and the confirmed one are both older than the base.
+    @Test(arguments: [WorkToBring.pending, .pendingAndConfirmed])
+    func `N6, C4: a compacted log is continued, and counts what it cannot bring`(
+        _ choice: WorkToBring
+    ) async throws {
+        var (store, authority) = try await synced(3)
+        let mine = try await store.record(.set("mine", 1))
+        try await store.record(.set("waiting", 1))
+        let sent = Submission(id: mine.id, event: Move.set("mine", 1))
+        _ = try await authority.submit([sent])
+        for number in 4...8 as ClosedRange<UInt64> {
+            let id = IntentID(replica: ReplicaID("other")!, number: IntentNumber(number))
+            _ = try await authority.submit([Submission(id: id, event: .set("k", 1))])
+            _ = try await Downlink(store, from: authority, policy: Self.policy).fetch()
+        }
+        await store.close()
+        let done = try await Store.compact(
+            at: directory.log, Board.self, keeping: .entries(2))
+        #expect(done.removed > 5)
+        store = try await Self.open(directory.log)
+        #expect(store.snapshot.pending == [2])
+        let second = InProcessAuthority(Board.self, lineage: Self.lineage("second"))
+        await expectSuperseded(0) {
+            _ = try await Downlink(store, from: second, policy: Self.policy).fetch()
+        }
+        let result = try await store.continueOnNewLog(
+            from: second, policy: Self.policy, bringing: choice, opening: Self.open)
+        guard case .continued(let next, let brought) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(next.view.cells == ["waiting": 1])
+        #expect(brought.pending == 1 && brought.confirmed == 0 && brought.unknown == 1)
+        await next.close()
+    }
+
     @Test func `BK7: wiping a log also removes its unfinished successor`() async throws {
         let store = try await Self.open(directory.log)
         let beside = try await Self.open(URL(filePath: SuccessorLog.path(of: store.status.path)))

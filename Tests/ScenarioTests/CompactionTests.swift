@@ -181,7 +181,7 @@ import Testing
         #expect(names == ["TestSupport.SloppyBoard version 1"])
     }
 
-    @Test func `C10: a wipe removes what a compaction left beside the log`() async throws {
+    @Test func `BK7: a wipe removes what a compaction left beside the log`() async throws {
         try await makeLog()
         let left = directory.url.appending(path: "log.compacted", directoryHint: .isDirectory)
         let other = try await Store.open(

@@ -2,6 +2,8 @@
 package struct LogFacts: Sendable {
     /// The attempts to send pending intents.
     package fileprivate(set) var attempts = Attempts()
+    /// The pending intents that another log may have sent, because this one is a copy of it (BK2).
+    let sentElsewhere: Set<IntentNumber>
     /// The lineage of the authority that the log has answers from; nil if none was named yet.
     package fileprivate(set) var lineage: Lineage?
     /// The finding that the authority has lost events; nil if it was not made.
@@ -10,23 +12,19 @@ package struct LogFacts: Sendable {
     package fileprivate(set) var seenFaults: SeenFaults?
 
     package init(
-        attempts: Attempts = Attempts(), lineage: Lineage? = nil, lostData: LostData? = nil,
-        seenFaults: SeenFaults? = nil
+        attempts: Attempts = Attempts(), sentElsewhere: Set<IntentNumber> = [],
+        lineage: Lineage? = nil, lostData: LostData? = nil, seenFaults: SeenFaults? = nil
     ) {
+        self.sentElsewhere = sentElsewhere
         self.seenFaults = seenFaults
         self.attempts = attempts
         self.lineage = lineage
         self.lostData = lostData
     }
-}
 
-extension LogFacts {
-    /// Whether the authority may have an unsettled intent: an attempt to send it has begun, or the log
-    /// was copied and the other log may send it (F7, BK2).
-    ///
-    /// - Parameter replica: the log's replica id. A copied log has a fresh one (L11).
-    package func mayHaveLeft(_ recorded: RecordedIntent, loggedBy replica: ReplicaID) -> Bool {
-        attempts[recorded.number] != nil || recorded.id.replica != replica  // mutant: copied-intent
+    /// Whether the authority may have a pending intent (F7, BK2).
+    func mayHaveLeft(_ number: IntentNumber) -> Bool {
+        attempts[number] != nil || sentElsewhere.contains(number)
     }
 }
 
@@ -105,9 +103,20 @@ extension LogState {
         return kept
     }
 
-    /// Whether the authority may have an unsettled intent (F7).
-    func mayHaveLeft(_ number: IntentNumber) -> Bool {
-        overlay[number].map { facts.mayHaveLeft($0.recorded, loggedBy: replica) } ?? false
+    /// Returns the pending intents that another log may have sent, because it has them too (BK2).
+    ///
+    /// Drafts are left out, and so is what undoes a pending intent: no log sends them as they are.
+    ///
+    /// - Parameter isCopied: whether another log has an intent.
+    package func sentElsewhere(where isCopied: (IntentID) -> Bool) -> [RecordedIntent] {
+        var sent: [RecordedIntent] = []
+        for (number, intent) in overlay where intent.state == .pending {
+            guard isCopied(intent.recorded.id) else { continue }  // mutant: copied-intent
+            let undone = intent.recorded.terms.undoes.flatMap { overlay[$0] }
+            if drafts[number] == .held || undone?.state == .pending { continue }
+            sent.append(intent.recorded)
+        }
+        return sent
     }
 
     /// Forgets the attempts to send an intent that is answered. Returns whether there were any.

@@ -79,7 +79,7 @@ extension LogState {
     ) throws(LogError) -> Decision {
         switch command {
         case .withdraw:
-            if mayHaveLeft(number) {  // mutant: withdrawal
+            if facts.mayHaveLeft(number) {  // mutant: withdrawal
                 return .refuse(.mayHaveLeft(number))
             }
             return requirePending(number, intent, .withdrawn)
@@ -191,7 +191,7 @@ extension LogState {
         case .settled(let found):
             switch found.settlement {
             case .confirmed: return .ignore(.confirmed)
-            // It was taken back before it was sent, so this is no answer to it (C4).
+            // It was taken back before it was sent, so no authority has it (C4).
             case .withdrawn where found.isCompacted: return .ignore(.withdrawn)
             // The server decides, so the late acknowledgement wins (F7).
             case .rejected, .withdrawn: break  // mutant: late-acknowledgement

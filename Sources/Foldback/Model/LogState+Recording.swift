@@ -45,7 +45,7 @@ extension LogState {
         guard let number = newest(replaceableBy: key), overlay[number]?.acceptance == nil else {
             return nil
         }
-        guard !mayHaveLeft(number) else { return nil }  // mutant: replaced-attempt
+        guard !facts.mayHaveLeft(number) else { return nil }  // mutant: replaced-attempt
         return overlayIntent(undoing: number) == nil && !isTouched(number) ? number : nil
     }
 

@@ -107,7 +107,7 @@ extension LogState {
 
     /// Whether the intent is pending and cannot have left the device (F7).
     private func wasNeverSent(_ number: IntentNumber) -> Bool {
-        overlay[number]?.state == .pending && !mayHaveLeft(number)  // mutant: undo-attempt
+        overlay[number]?.state == .pending && !facts.mayHaveLeft(number)  // mutant: undo-attempt
     }
 
     private func recorded(
@@ -188,7 +188,7 @@ extension LogState {
                 guard intent.acceptance == nil else {
                     return .refuse(.notPending(member, .accepted))
                 }
-                guard !mayHaveLeft(member) else {  // mutant: withdrawn-all
+                guard !facts.mayHaveLeft(member) else {  // mutant: withdrawn-all
                     return .refuse(.mayHaveLeft(member))
                 }
                 entries += [.changed(member, .withdrawn)] + lapses(of: member)

@@ -7,7 +7,7 @@ struct KnownWork {
         let state: IntentState
         /// Whether its rejection is listed.
         let isListed: Bool
-        /// Whether the authority may have it.
+        /// Whether its sending has begun.
         let mayHaveLeft: Bool
         /// Whether it is a draft that is held.
         let isHeld: Bool
@@ -24,7 +24,6 @@ struct KnownWork {
     /// - Complexity: reads the new log once, without decoding events.
     init(of work: SupersededWork, in core: StoreCore) throws(LogError) {
         let published = core.published
-        let replica = core.storage.header.replicas.current
         continued = try core.storage.continuedIntents()
         var wanted: Set<IntentID> = []
         for name in work.unsettled + work.confirmed + work.rejected {
@@ -57,9 +56,7 @@ struct KnownWork {
             carriers.append(
                 Carrier(
                     number: number, ids: ids, state: state, isListed: isListed,
-                    mayHaveLeft: published.overlay[number].map {
-                        published.facts.mayHaveLeft($0.recorded, loggedBy: replica)
-                    } ?? false,
+                    mayHaveLeft: published.facts.mayHaveLeft(number),
                     isHeld: published.drafts[number] == .held))
         }
     }

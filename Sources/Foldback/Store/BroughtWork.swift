@@ -43,7 +43,8 @@ public struct BroughtWork: Hashable, Sendable {
     /// can bring it.
     public let lacking: Int
     /// This replica's intents that count as confirmed in the superseded log, but that no event
-    /// names. Nothing shows whether the present authority has them, so they are not brought.
+    /// names. Nothing shows whether the present authority has them, so they are not brought. In a
+    /// compacted log, all that were confirmed before its base count here: their events are gone.
     public let unknown: Int
     /// The directory of the superseded log; nil if it was in memory. Remove it with
     /// ``Store/wipe(at:discardingPending:)`` when nothing of it is needed any more.

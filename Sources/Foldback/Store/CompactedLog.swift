@@ -74,7 +74,7 @@ enum CompactedLog {
     ) throws(LogError) {
         let place = Self.path(of: path)
         guard let archive else {
-            if let left = Wiping.remove(old, at: place) { throw .unfinishedWipes([left]) }
+            if let left = try Wiping.discard(old, at: place) { throw .unfinishedWipes([left]) }
             return
         }
         let name = Platform.trimmed(path).split(separator: "/").last ?? "log"

@@ -45,9 +45,10 @@ extension Store {
     /// entries. So code whose projection has another version cannot open the log (`.needsHistory`). Do
     /// not raise a version in the same release, and keep an archive if you will.
     ///
-    /// The log is written anew beside itself, as `NAME.compacted`, and verified against the old one. Only
+    /// A new log is written beside the old one, as `NAME.compacted`, and verified against the old one. Only
     /// then do they exchange their names. So after a kill or a power cut, the log is the old one or the
-    /// new one, complete; calling this again finishes.
+    /// new one, complete; calling this again finishes, and ``finishWipes(in:)`` removes the rest of an old
+    /// log.
     ///
     /// May be called from any task. Runs on its own thread. Suspends the caller.
     ///
@@ -290,7 +291,7 @@ private struct Compactor {
                 default: break
                 }
             }
-            kept.insert(number)
+            kept.insert(number)  // mutant: kept-settled
         }
         return kept
     }

@@ -102,10 +102,15 @@ package enum Wiping {
 
     /// Gives a log the name of a wiped log, and removes it. Returns what is left.
     ///
+    /// - Parameter place: the log's path now, if it was exchanged with another one.
     /// - Throws: `.storage`, and nothing was changed.
-    static func discard(_ held: HeldDirectory) throws(LogError) -> UnfinishedWipe? {
+    static func discard(
+        _ held: HeldDirectory, at place: String? = nil
+    ) throws(LogError) -> UnfinishedWipe? {
         let target = wipedPath(beside: held.path)
-        try LMDBLog.translating(held.path) { () throws(LMDBError) in try held.move(to: target) }
+        try LMDBLog.translating(held.path) { () throws(LMDBError) in
+            try held.move(from: place, to: target)
+        }
         return remove(held, at: target)
     }
 

@@ -119,13 +119,9 @@ extension RecordedHistory {
                 at: record.stamp.sequence, replica: record.replica)
         }
         guard isSent else { return sharing(working.batch) }
-        let state = working.fold.state
-        for (number, intent) in state.overlay
-        where intent.state == .pending && state.drafts[number] != .held {
-            let undone = intent.recorded.terms.undoes.flatMap { state.overlay[$0] }
-            if undone?.state == .pending { continue }
-            let attempt = Attempt(count: 1, startedAt: intent.recorded.time)
-            _ = working.recordAttempts([number: attempt])
+        for intent in working.fold.state.sentElsewhere(where: { _ in true }) {
+            let attempt = Attempt(count: 1, startedAt: intent.time)
+            _ = working.recordAttempts([intent.number: attempt])
         }
         return sharing(working.batch)
     }

@@ -128,9 +128,10 @@ package final class HeldDirectory: Sendable {
     ///
     /// ``remove(at:)`` makes the new name durable.
     ///
+    /// - Parameter place: the directory's path now, if it is not ``path`` any more.
     /// - Throws: `.system`, and nothing was changed.
-    package func move(to target: String) throws(LMDBError) {
-        guard Platform.rename(path, to: target) else {
+    package func move(from place: String? = nil, to target: String) throws(LMDBError) {
+        guard Platform.rename(place ?? path, to: target) else {
             throw LMDBError(.removeDirectory, .system(errno: errno))
         }
     }

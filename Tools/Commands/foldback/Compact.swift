@@ -10,7 +10,7 @@ struct Compact: AsyncParsableCommand {
         discussion: """
             The log then begins at a base: the documents after the last entry that was removed. \
             Entries of intents that are pending, rejected or undone stay, however old. The log is \
-            written anew beside itself, as LOG.compacted, and verified. Only then do the two exchange \
+            written again beside itself, as LOG.compacted, and verified. Only then do the two exchange \
             their names. With --archive, the old log is moved into that folder; without it, it is \
             removed. A log that acknowledgements confirm needs an archive.
 

@@ -121,7 +121,8 @@ package final class Checkpointer: Sendable {
             }
             // A compacted log begins at its base, so no policy removes that (C5).
             let base = runner.storage.baseSequence
-            let stored = try runner.storage.storedCheckpoints().filter { $0.sequence > base }
+            var stored = try runner.storage.storedCheckpoints()
+            stored.removeAll { $0.sequence == base }  // mutant: base-policy
             try await drop(policy.superseded(among: stored))
             return .success(())
         } catch {

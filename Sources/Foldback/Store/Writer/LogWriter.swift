@@ -40,8 +40,13 @@ package final class LogWriter: Sendable {
         self.codec = codec
         self.clock = clock
         var fold = fold
+        // A copied log has a fresh replica id (L11), and what has an earlier one is also elsewhere.
+        let replica = storage.header.replicas.current
         fold.state.facts = LogFacts(
-            attempts: attempts, lineage: try storage.lineage(), lostData: try storage.lostData(),
+            attempts: attempts,
+            sentElsewhere: Set(
+                fold.state.sentElsewhere { $0.replica != replica }.map(\.number)),
+            lineage: try storage.lineage(), lostData: try storage.lostData(),
             seenFaults: try storage.seenFaults())
         publication = Publication(fold.makePublishedState())
         storage.endReadingForWriting()

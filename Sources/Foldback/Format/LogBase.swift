@@ -1,5 +1,3 @@
-// Row "base" of table `log`, and table `kept`: what a compacted log has of the entries that it lacks.
-
 /// Where a compacted log begins: after the entry at ``sequence`` (C1).
 ///
 /// ```
@@ -75,26 +73,5 @@ extension LogBase: LogRow {
             writer.variable(first.number)
             writer.fixed(first.place)
         }
-    }
-}
-
-extension LogStorage {
-    /// The last entry that was removed; 0 if the log has all of its entries.
-    package var baseSequence: LogSequence { base?.sequence ?? 0 }
-
-    /// Checks that the log has the view after an entry.
-    ///
-    /// - Throws: `.compacted`.
-    func requireView(at sequence: LogSequence) throws(LogError) {
-        guard let base, sequence < base.sequence else { return }
-        throw .compacted(path: path, through: base.sequence)
-    }
-
-    /// Checks that the log has the entries from this one on.
-    ///
-    /// - Throws: `.compacted`.
-    package func requireEntries(from sequence: LogSequence) throws(LogError) {
-        guard let base, sequence <= base.sequence else { return }
-        throw .compacted(path: path, through: base.sequence)
     }
 }
