@@ -31,7 +31,9 @@
     extension LogError {
         fileprivate var isWrongUse: Bool {
             switch self {
-            case .kindDiffers, .beyondEnd, .unknownIntent: true
+            case .kindDiffers, .beyondEnd, .unknownIntent, .compacted, .compactedIntent,
+                .needsArchive, .notABackup:
+                true
             default: false
             }
         }

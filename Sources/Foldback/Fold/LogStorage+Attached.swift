@@ -71,6 +71,8 @@ extension LogStorage {
         than faults: [Fault], _ codec: any PayloadCodec
     ) throws(LogError) -> Bool {
         let unreadable = faults.filter(\.isUnreadable)
+        // What was removed cannot be read again, so the base decides (C6).
+        if unreadable.contains(where: { $0.sequence <= baseSequence }) { return true }
         for (sequence, faults) in Dictionary(grouping: unreadable, by: \.sequence) {
             var left: [EventContext.Origin: Int] = [:]
             var events = try confirmed(by: sequence, codec: RawCodec())

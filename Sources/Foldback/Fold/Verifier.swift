@@ -252,15 +252,21 @@ package struct Verifier {
         } catch {
             find(.checkpoint(base.sequence), "\(error.reason)")
         }
+        var kept: Set<IntentNumber> = []
         try storage.scan(.kept) { (sequence: LogSequence, bytes) throws(LogError) in
             do throws(FormatError) {
                 guard sequence <= base.sequence else { throw .damaged("it is after the base") }
-                _ = try Record.decoded(
+                let record = try Record.decoded(
                     bytes, at: sequence, predecessor: nil, replicas: storage.header.replicas,
-                    codec: codec)
+                    codec: codec
+                ).record
+                if case .intent(let intent) = record.entry { kept.insert(intent.number) }
             } catch {
                 find(.entry(sequence), "the record that was kept: \(error)")
             }
+        }
+        for intent in fold.state.overlay.keys where !kept.contains(intent) {
+            find(.settlement(intent), "its entry was not kept")
         }
         var number: IntentNumber = 1
         try storage.scanVerdicts { found, bytes throws(LogError) in
@@ -271,6 +277,9 @@ package struct Verifier {
             let isUnsettled = fold.state.overlay[found] != nil
             if row.settlementSequence <= base.sequence, isUnsettled == (row.settlement != nil) {
                 find(.settlement(found), "it differs from the base")
+            }
+            if case .rejected = row.settlement, !kept.contains(found) {
+                find(.settlement(found), "its entry was not kept")
             }
             // The entries after the base decide on the others.
             if row.settlementSequence <= base.sequence || !isUnsettled {

@@ -157,6 +157,14 @@ extension LogState {
         return entries
     }
 
+    /// Returns the terms of an intent; nil if its entry was removed (C4).
+    private func terms(
+        of number: IntentNumber, _ settled: SettledIntents
+    ) throws(LogError) -> IntentTerms? {
+        if let intent = overlay[number] { return intent.recorded.terms }
+        return try settled.find(number)?.recorded?.terms
+    }
+
     // MARK: Recorded together
 
     /// Returns the intents that were recorded together with this one, ascending; or the intent alone.
@@ -169,8 +177,9 @@ extension LogState {
         guard let first = try recorded(number, settled)?.terms.group else { return [number] }
         var members: [IntentNumber] = []
         var next = first
-        while wasRecorded(next), let terms = try recorded(next, settled)?.terms,
-            terms.group == first, terms.undoes.map({ $0 < first }) ?? true
+        // The entries of all members are kept together (C4), so one that is gone is none of them.
+        while wasRecorded(next), let terms = try terms(of: next, settled), terms.group == first,
+            terms.undoes.map({ $0 < first }) ?? true
         {
             members.append(next)
             next = next.next

@@ -42,8 +42,9 @@ public struct Answers: AsyncSequence, Sendable {
         ///
         /// May block on the disk while it reads a bounded piece of the log.
         ///
-        /// - Throws: `.damaged`, `.newerFormat`, `.storage`. The cursor did not move, so another
-        ///   call tries again.
+        /// - Throws: `.compacted` if a compaction has removed entries after the cursor: begin again at
+        ///   ``StoreStatus/base``, and look at ``Store/rejections``. `.damaged`, `.newerFormat`,
+        ///   `.storage`. The cursor did not move, so another call tries again.
         public mutating func next() async throws(LogError) -> Answer? {
             while found.isEmpty {
                 guard !Task.isCancelled else { return nil }

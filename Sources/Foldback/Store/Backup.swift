@@ -72,7 +72,7 @@ package enum Backup {
         let earlier = try Wiping.hold(path)
         if let earlier { try requireBackup(earlier, of: log) }
         let newPath = "\(path).new"
-        try removeUnfinished(at: newPath)
+        try removeUnfinished(at: newPath, of: log)
         let copy = try LMDBLog.translating(newPath) { () throws(LMDBError) in
             try HeldDirectory.create(newPath)
         }
@@ -101,8 +101,15 @@ package enum Backup {
     }
 
     /// Removes a copy that was cut off, or an earlier backup whose removal was.
-    private static func removeUnfinished(at path: String) throws(LogError) {
+    ///
+    /// - Throws: `.notABackup` if it is another log.
+    private static func removeUnfinished(
+        at path: String, of log: LMDBLog
+    ) throws(LogError) {
         guard let found = try Wiping.hold(path) else { return }
+        guard try CompactedLog.isFormOf(log, found) else {
+            throw .notABackup(path: path, reason: "it is another log")
+        }
         if let left = Wiping.remove(found, at: path) { throw left.error }
     }
 
@@ -153,8 +160,13 @@ package enum Backup {
     private static func requireBackup(
         _ earlier: HeldDirectory, of log: LMDBLog
     ) throws(LogError) {
-        let last = try Wiping.reading(earlier) { earlier throws(LogError) in
-            try earlier.reading { snapshot throws(LogError) in
+        let last = try Wiping.reading(earlier) { found throws(LogError) in
+            guard found.baseSequence >= log.baseSequence else {
+                throw .notABackup(
+                    path: earlier.path,
+                    reason: "it has entries that a compaction has removed from this log")
+            }
+            return try found.reading { snapshot throws(LogError) in
                 let last = try snapshot.lastSequence()
                 return (last, try snapshot.open(.entries).get(LogKey(last))?.array)
             }.get()

@@ -12,28 +12,77 @@ enum CompactedLog {
     /// Returns the path of the compacted form of the log at `path`.
     static func path(of path: String) -> String { "\(Platform.trimmed(path)).compacted" }
 
-    /// Removes what a compaction of the log left beside it. Blocks.
+    /// Removes what a compaction of the log left beside it. Leaves any other log alone. Blocks.
     ///
     /// - Throws: `.locked`, `.notALog`, `.unsafeFile`, `.storage`; nothing was changed.
     ///   `.unfinishedWipes`.
-    static func remove(beside path: String) throws(LogError) {
-        guard let held = try Wiping.hold(Self.path(of: path)) else { return }
-        if let left = try Wiping.discard(held) { throw .unfinishedWipes([left]) }
+    static func remove(beside held: HeldDirectory) throws(LogError) {
+        guard let found = try Wiping.hold(Self.path(of: held.path)) else { return }
+        guard try replica(of: found) == replica(of: held) else { return }
+        if let left = try Wiping.discard(found) { throw .unfinishedWipes([left]) }
+    }
+
+    /// Whether a directory has a form of the log, or an unfinished log.
+    static func isFormOf(_ log: LMDBLog, _ found: HeldDirectory) throws(LogError) -> Bool {
+        let replica = try replica(of: found)
+        return replica == nil || replica == log.header.replicas.names.first
+    }
+
+    /// Returns the first replica id of a log; nil if it has no commit, or cannot be read.
+    private static func replica(of held: HeldDirectory) throws(LogError) -> ReplicaID? {
+        do throws(LogError) {
+            return try Wiping.reading(held) { log in log.header.replicas.names.first } ?? nil
+        } catch .damaged {
+            return nil
+        }
     }
 
     /// Finishes a compaction that was cut off: archives or removes the old log, or removes a new log that
     /// never took its place.
     ///
     /// - Parameter log: the log at `path`.
+    /// - Throws: `.needsArchive` if the old log is the only one that has its history; `.notALog` if
+    ///   another log has the place.
     static func finish(beside log: LMDBLog, archive: String?) throws(LogError) {
         guard let held = try Wiping.hold(path(of: log.path)) else { return }
-        let base = try Wiping.reading(held) { found in found.baseSequence }
+        guard try isFormOf(log, held) else {
+            throw .notALog(path: held.path, reason: "another log has this name")
+        }
+        let base: LogSequence?
+        do throws(LogError) {
+            base = try Wiping.reading(held) { found in found.baseSequence }
+        } catch .damaged {
+            base = nil
+        }
         // What begins before the log is what the log was made from.
         if let base, base < log.baseSequence {
+            guard archive != nil || log.header.kind == .downlink else {
+                throw .needsArchive(path: log.path)
+            }
             try dispose(held, of: log.path, from: base, through: log.baseSequence, archive)
         } else if let left = try Wiping.discard(held) {
             throw .unfinishedWipes([left])
         }
+    }
+
+    /// Checks that the old log can be moved into the archive.
+    ///
+    /// - Throws: `.storage` if the folder is on another file system, or has a log of this name.
+    static func requireArchive(
+        _ archive: String?, of path: String, from base: LogSequence, through newBase: LogSequence
+    ) throws(LogError) {
+        guard let archive else { return }
+        let target = place(in: archive, of: path, from: base, through: newBase)
+        try LMDBLog.translating(target) { () throws(LMDBError) in
+            try Platform.requireMovable(path, into: archive, as: target)
+        }
+    }
+
+    private static func place(
+        in archive: String, of path: String, from base: LogSequence, through newBase: LogSequence
+    ) -> String {
+        let name = Platform.trimmed(path).split(separator: "/").last ?? "log"
+        return "\(archive)/\(name)-\(base.next)-\(newBase)"
     }
 
     /// Puts the compacted log in the place of the log, and archives or removes that.
@@ -51,11 +100,11 @@ enum CompactedLog {
         let newPath = Self.path(of: path)
         guard let old = try Wiping.hold(path) else { throw .missing(path: path) }
         guard let new = try Wiping.hold(newPath) else { throw .missing(path: newPath) }
-        let record = try Wiping.reading(new) { log throws(LogError) in try log.record(at: last) }
-        let found = try Wiping.reading(old) { log throws(LogError) in
-            try log.record(at: last.next) == nil ? try log.record(at: last) : nil
-        }
-        guard let record, let found, record == found else {
+        // In the meantime, a store may have opened the log: to record, to note that it sends an intent,
+        // or to note what it has learned of the authority.
+        let content = try Wiping.reading(new) { log throws(LogError) in try log.facts(at: last) }
+        let found = try Wiping.reading(old) { log throws(LogError) in try log.facts(at: last) }
+        guard let content, let found, content == found else {
             throw .locked(path: path, holder: .process(nil))
         }
         try LMDBLog.translating(path) { () throws(LMDBError) in
@@ -77,10 +126,46 @@ enum CompactedLog {
             if let left = try Wiping.discard(old, at: place) { throw .unfinishedWipes([left]) }
             return
         }
-        let name = Platform.trimmed(path).split(separator: "/").last ?? "log"
-        let target = "\(archive)/\(name)-\(base.next)-\(newBase)"
+        let target = Self.place(in: archive, of: path, from: base, through: newBase)
         try LMDBLog.translating(target) { () throws(LMDBError) in
+            // An archive that is opened for writing is a copy, and takes a fresh replica id (L11).
+            try Platform.createEmpty("\(place)/mark")
             try Platform.move(place, into: archive, as: target)
+        }
+    }
+}
+
+extension LMDBLog {
+    /// Returns what can change without a proof of it: the last record, and what is beside the entries.
+    /// Empty if the log has entries after `last`.
+    fileprivate func facts(at last: LogSequence) throws(LogError) -> [[UInt8]] {
+        guard try record(at: last.next) == nil else { return [] }
+        var facts = [try record(at: last) ?? []]
+        for table in [LogTable.attempts, .registered, .projections, .log] {
+            var next: LogKey = table.keyBytes == 8 ? .number(0) : .bytes(KeyBytes([]))
+            while true {
+                let piece = try rows(of: table, from: next)
+                for (key, value) in piece where table != .log || key.isSharedByForms {
+                    facts += [key.text, value]
+                }
+                guard let last = piece.last?.0 else { break }
+                next = last.successor
+            }
+        }
+        return facts
+    }
+}
+
+extension LogKey {
+    /// Whether a log and its compacted form have the same row of table `log` at this key.
+    var isSharedByForms: Bool {
+        bytes != LogBase.key && bytes != KeyBytes(Array(LogHeader.key.utf8))
+    }
+
+    fileprivate var text: [UInt8] {
+        switch self {
+        case .number(let number): withUnsafeBytes(of: number.bigEndian) { Array($0) }
+        case .bytes(let key): key.bytes
         }
     }
 }

@@ -40,15 +40,15 @@ extension Store {
     /// try await Store<Feed>.compact(at: directory, Feed.self, keeping: .days(30))
     /// ```
     ///
-    /// What is gone: views and entries of the past before the base (`.compacted`), undoing an intent that
-    /// was confirmed before it (`.compactedIntent`), and making states again from the removed
-    /// entries. So code whose projection has another version cannot open the log (`.needsHistory`). Do
-    /// not raise a version in the same release, and keep an archive if you will.
+    /// What is gone: views, entries and ``answers(after:)`` from before the base (`.compacted`), undoing
+    /// an intent that was confirmed before it (`.compactedIntent`), and making states again from the
+    /// removed entries. So code whose projection has another version cannot open the log
+    /// (`.needsHistory`). Do not raise a version in the same release, and keep an archive if you will.
     ///
     /// A new log is written beside the old one, as `NAME.compacted`, and verified against the old one. Only
     /// then do they exchange their names. So after a kill or a power cut, the log is the old one or the
-    /// new one, complete; calling this again finishes, and ``finishWipes(in:)`` removes the rest of an old
-    /// log.
+    /// new one, complete; calling this again finishes. Until then, the other one stays as
+    /// `NAME.compacted`.
     ///
     /// May be called from any task. Runs on its own thread. Suspends the caller.
     ///
@@ -62,12 +62,13 @@ extension Store {
     ///     has its history (C5). By default, the old log is removed.
     ///   - forgotten: the names of projections that the log need not keep a state of.
     ///   - sources: the source of the present time, for a window of days.
-    /// - Throws: `.needsArchive`; `.lacksProjections` with those that were on the log in the last 30
+    /// - Throws: `.needsArchive`; `.otherApp` if this code reads nothing of the log; `.lacksProjections` with those that were on the log in the last 30
     ///   days and are neither given nor forgotten; `.noCheckpoint` if a state cannot be encoded;
     ///   `.damaged` if anything in the log is; `.notProven` if the new log does not agree with the old
     ///   one; `.needsHistory`, `.missing`, `.locked`, `.notALog`, `.unsafeFile`, `.newerFormat`,
-    ///   `.storage`. The log is as it was after each of these. `.unfinishedWipes` if the log is
-    ///   compacted, and the old one is not removed completely.
+    ///   `.storage`, also if the archive is on another file system or has a log of that name. The log is
+    ///   as it was after each of these. `.unfinishedWipes` if the log is compacted, and the old one is
+    ///   not removed completely: see ``finishWipes(in:)``.
     /// - Complexity: folds the log three times. Memory O(n) in settled intents, and in the rows of stored
     ///   projections.
     @discardableResult
@@ -134,10 +135,16 @@ private struct Compactor {
             throw .needsArchive(path: path)
         }
         try CompactedLog.finish(beside: log, archive: archive)
+        try log.requireOwnLog(
+            of: Set(projections.members.map(\.identity.name)), codec: codec)
         try requireProjections(of: log)
         let limit = try requireSound(log)
         let (plan, held) = try plan(of: log, before: limit)
-        if let plan { try fill(from: log, plan) }
+        if let plan {
+            try CompactedLog.requireArchive(
+                archive, of: path, from: log.baseSequence, through: plan.base.sequence)
+            try fill(from: log, plan)
+        }
         return (plan, held)
     }
 
@@ -205,7 +212,9 @@ private struct Compactor {
                     rows(try base.checkpoint()),
                     rows(try atEnd.checkpoint().only(values)),
                 ],
-                kept: try kept(base, settled, in: log).union(answered), last: last),
+                kept: try withRelated(
+                    kept(base, settled, in: log).union(answered), in: log, through: wanted),
+                last: last),
             held
         )
     }
@@ -282,18 +291,55 @@ private struct Compactor {
         var kept = Set(base.overlay.keys)
         for number in settlements.numbers {
             guard let row = settlements[number], row.settlement != .confirmed else { continue }
-            if row.settlement == .withdrawn {
-                let entry = try? log.record(at: row.settlementSequence).map {
-                    try log.entry($0, at: row.settlementSequence, codec: codec)
-                }
-                switch entry {
-                case nil, .intent, .changed(_, .withdrawn): continue
-                default: break
-                }
+            if row.settlement == .withdrawn, try wasTakenBack(at: row.settlementSequence, in: log) {
+                continue
             }
             kept.insert(number)  // mutant: kept-settled
         }
         return kept
+    }
+
+    /// Returns the intents with those that were recorded together with one of them, and those that one of
+    /// them undoes: undo and redo look at them (F21).
+    private func withRelated(
+        _ numbers: Set<IntentNumber>, in log: LMDBLog, through last: LogSequence
+    ) throws(LogError) -> Set<IntentNumber> {
+        var (related, groups) = (numbers, Set<IntentNumber>())
+        func eachIntent(_ body: (RecordedIntent) -> Void) throws(LogError) {
+            func take(_ entry: Entry) { if case .intent(let intent) = entry { body(intent) } }
+            try log.scan(.kept) { (sequence: LogSequence, bytes) throws(LogError) in
+                take(try log.entry(bytes, at: sequence, codec: RawCodec()))
+            }
+            try log.scanEntries(from: log.baseSequence.next, upTo: last) { entry, _ in take(entry) }
+        }
+        try eachIntent { intent in
+            guard numbers.contains(intent.number) else { return }
+            if let group = intent.terms.group { groups.insert(group) }
+            if let undone = intent.terms.undoes { related.insert(undone) }
+        }
+        guard !groups.isEmpty else { return related }
+        try eachIntent { intent in
+            if let group = intent.terms.group, groups.contains(group) {
+                related.insert(intent.number)
+            }
+        }
+        return related
+    }
+
+    /// Whether an entry withdrew an intent, or replaced it, before it was sent.
+    private func wasTakenBack(
+        at sequence: LogSequence, in log: LMDBLog
+    ) throws(LogError) -> Bool {
+        let record: [UInt8]?
+        do throws(LogError) { record = try log.record(at: sequence) } catch .compacted {
+            // An earlier compaction has not kept it, for that reason.
+            return true
+        }
+        guard let record else { throw log.missing(sequence) }
+        switch try log.entry(record, at: sequence, codec: codec) {
+        case .intent, .changed(_, .withdrawn): return true
+        case .changed, .acknowledged, .confirmed: return false
+        }
     }
 
     /// Returns the first intent of each replica id before the base.
@@ -327,8 +373,7 @@ private struct Compactor {
         }
         for table in [LogTable.verdicts, .attempts, .registered, .projections, .rows, .log] {
             try copy.put(all: table, of: log) { key in
-                guard table == .log else { return true }
-                return key.bytes != LogBase.key && key.bytes != KeyBytes(Array(LogHeader.key.utf8))
+                table != .log || key.isSharedByForms
             }
         }
         for table in [LogTable.kept, .entries] {
@@ -379,102 +424,6 @@ extension Entry {
         case .acknowledged(let answer): numbers.contains(answer.number)
         case .changed(let number, _): numbers.contains(number)
         case .confirmed: false
-        }
-    }
-}
-
-/// Writes a log in transactions of bounded size.
-private struct BoundedCopy {
-    private let new: LMDBLog
-    private var writes: [TableWrite] = []
-    private var bytes = 0
-
-    init(to new: LMDBLog) { self.new = new }
-
-    mutating func put(_ write: TableWrite) throws(LogError) {
-        writes.append(write)
-        bytes += write.reserveBytes
-        if bytes >= Limits.commitBytesMax { try commit() }
-    }
-
-    /// Copies a table's rows as they are.
-    mutating func put(
-        all table: LogTable, of log: LMDBLog, where isWanted: (LogKey) -> Bool
-    ) throws(LogError) {
-        var next: LogKey = table.keyBytes == 8 ? .number(0) : .bytes(KeyBytes([]))
-        while true {
-            let piece = try log.rows(of: table, from: next)
-            for (key, value) in piece where isWanted(key) {
-                try put(TableWrite(table, key, value))
-            }
-            guard let last = piece.last?.0 else { return }
-            next = last.successor
-        }
-    }
-
-    /// Copies those records of a table up to a sequence that are wanted.
-    mutating func put(
-        all table: LogTable, of log: LMDBLog, as target: LogTable, upTo last: LogSequence,
-        where isWanted: (LogSequence, [UInt8]) throws(LogError) -> Bool
-    ) throws(LogError) {
-        var next: LogKey = .number(0)
-        while true {
-            let piece = try log.rows(of: table, from: next)
-            for (key, value) in piece {
-                let sequence = LogSequence(key.number)
-                guard sequence <= last else { return }
-                if try isWanted(sequence, value) { try put(TableWrite(target, key, value)) }
-            }
-            guard let last = piece.last?.0 else { return }
-            next = last.successor
-        }
-    }
-
-    mutating func put(entriesOf log: LMDBLog, after base: LogSequence) throws(LogError) {
-        var records = RecordReader(log, after: base)
-        while let (sequence, bytes) = try records.next() {
-            try put(TableWrite(.entries, LogKey(sequence), bytes))
-        }
-    }
-
-    mutating func finish() throws(LogError) {
-        try commit()
-        do throws(StorageFailure) { try new.sync() } catch { throw error.unwritten }
-    }
-
-    private mutating func commit() throws(LogError) {
-        guard !writes.isEmpty else { return }
-        do throws(StorageFailure) { try new.write(writes) } catch { throw error.unwritten }
-        writes = []
-        bytes = 0
-    }
-}
-
-extension LogKey {
-    /// The next key of the same table.
-    fileprivate var successor: LogKey {
-        switch self {
-        case .number(let number): .number(number + 1)
-        case .bytes(let key): .bytes(KeyBytes(key.bytes + [0]))
-        }
-    }
-}
-
-extension LMDBLog {
-    /// Returns the rows of a table from a key on: a bounded piece (L8); none at the end.
-    fileprivate func rows(
-        of table: LogTable, from start: LogKey
-    ) throws(LogError) -> [(LogKey, [UInt8])] {
-        try reading(table) { table throws(LogError) in
-            var piece: [(LogKey, [UInt8])] = []
-            var bytes = 0
-            try table.scan(.forwards(from: start)) { key, value in
-                let copy = value.array
-                piece.append((key, copy))
-                bytes += copy.count
-                return piece.count < Limits.readCountMax && bytes < Limits.readBytesMax
-            }
-            return piece
         }
     }
 }

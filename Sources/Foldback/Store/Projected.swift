@@ -41,8 +41,9 @@ public struct Projected<P: Projection>: Sendable {
     /// Runs on the calling task's executor and blocks it on the disk. Keeps a bounded piece of the
     /// log in memory.
     ///
-    /// - Throws: `.beyondEnd`, `.damaged`, `.newerFormat`, `.closed`, `.storage`. `.lacksProjections`
-    ///   if the projection shared conflicts there with one that the store lacks.
+    /// - Throws: `.beyondEnd`, `.compacted` below the base of a compacted log, `.damaged`,
+    ///   `.newerFormat`, `.closed`, `.storage`. `.lacksProjections` if the projection shared conflicts
+    ///   there with one that the store lacks.
     /// - Complexity: one `apply` for each confirmed event between the nearest usable checkpoint and
     ///   `sequence`, and for each intent that is in the overlay there. The same for each projection
     ///   that shares its conflicts, and from the first entry if one of these is stored.

@@ -308,7 +308,8 @@ extension Store {
     /// Returns at most `countMax` entries, at most 512, and about 1 MiB. To read more, call it
     /// again with the sequence after the last entry. May block on the disk.
     ///
-    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    /// - Throws: `.compacted` if a compaction has removed the entry at `start`; `.damaged`,
+    ///   `.newerFormat`, `.closed`, `.storage`.
     /// - Complexity: O(n) in the entries returned.
     public func entries(
         from start: LogSequence, countMax: Int

@@ -87,7 +87,7 @@ package enum Wiping {
             try requireNothingPending(in: log, discardingPending: discardingPending)
             // A log that was to continue this log has copies of its intents.
             try SuccessorLog.remove(of: path)
-            try CompactedLog.remove(beside: path)
+            try CompactedLog.remove(beside: log)
         }
         // The log comes last, so that a call that is cut off can be repeated.
         var left: [UnfinishedWipe] = []

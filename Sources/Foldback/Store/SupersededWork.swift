@@ -83,14 +83,17 @@ package struct SupersededWork: Sendable {
     /// Takes what a compacted log has of the entries that it lacks: its intents that were not confirmed.
     /// Of those that were, it has no event. They count as intents that no event names.
     private mutating func take(_ base: LogBase, of log: any LogStorage) throws(LogError) {
+        firsts = base.replicas.map { first in (first.number, replicas.names[Int(first.place)]) }
+        nextNumber = base.nextNumber
         try log.scan(.kept) { (sequence: LogSequence, bytes) throws(LogError) in
+            let (firsts, nextNumber) = (firsts, nextNumber)
             take(try log.entry(bytes, at: sequence, codec: RawCodec()), at: sequence)
+            (self.firsts, self.nextNumber) = (firsts, nextNumber)
         }
         try log.scanSettlements(before: base) { number, row in
             if row.settlement == .confirmed { confirmedNumbers.insert(number) }
+            if row.settlement == .rejected(isDismissed: true) { dismissedNumbers.insert(number) }
         }
-        firsts = base.replicas.map { first in (first.number, replicas.names[Int(first.place)]) }
-        nextNumber = base.nextNumber
     }
 
     private mutating func take(_ entry: Entry, at sequence: LogSequence) {

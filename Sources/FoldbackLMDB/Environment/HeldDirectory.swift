@@ -62,10 +62,19 @@ package final class HeldDirectory: Sendable {
 
     /// Makes a directory with an empty data file for a copy of a log, and holds it.
     ///
-    /// - Throws: the errors of ``hold(_:)``, except `.missing`. Nothing is held then, and the
-    ///   directory may be there.
+    /// - Throws: `.openInProcess` if the directory is there: another process has just made it. The
+    ///   errors of ``hold(_:)``, except `.missing`. Nothing is held then, and the directory may be
+    ///   there.
     package static func create(_ path: String) throws(LMDBError) -> HeldDirectory {
-        try Platform.createDirectory(path)
+        if try Platform.kind(of: Platform.parent(of: path)).0 == .absent {
+            try Platform.createDirectory(Platform.parent(of: path))
+        }
+        guard mkdir(path, 0o700) == 0 else {
+            throw LMDBError(
+                .createDirectory,
+                errno == EEXIST ? .openInProcess(pid: nil) : .system(errno: errno))
+        }
+        try Platform.syncParent(of: path)
         try Platform.createEmpty("\(path)/\(DataFile.name)")
         return try hold(path)
     }

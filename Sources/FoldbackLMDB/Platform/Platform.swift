@@ -170,17 +170,28 @@ package enum Platform {
         }
     }
 
-    /// Moves a directory into another one, which is created if it is missing. Both names are flushed.
+    /// Checks that a directory can be moved into another one, which is created if it is missing.
     ///
-    /// - Throws: `.system`, and nothing was moved; EEXIST if the target is there, EXDEV if it is on
-    ///   another file system.
-    package static func move(
+    /// - Throws: `.system`; EEXIST if the target is there, EXDEV if the folder is on another file
+    ///   system.
+    package static func requireMovable(
         _ path: String, into folder: String, as target: String
     ) throws(LMDBError) {
         try createDirectory(folder)
-        guard try kind(of: target).0 == .absent else {
-            throw LMDBError(.exchangeDirectories, .system(errno: EEXIST))
+        let isTaken = try kind(of: target).0 != .absent
+        let isNear = try kind(of: folder).1.device == kind(of: path).1.device
+        guard !isTaken, isNear else {
+            throw LMDBError(.exchangeDirectories, .system(errno: isTaken ? EEXIST : EXDEV))
         }
+    }
+
+    /// Moves a directory into another one. Both names are flushed.
+    ///
+    /// - Throws: as ``requireMovable(_:into:as:)``, and nothing was moved.
+    package static func move(
+        _ path: String, into folder: String, as target: String
+    ) throws(LMDBError) {
+        try requireMovable(path, into: folder, as: target)
         guard rename(path, to: target) else {
             throw LMDBError(.exchangeDirectories, .system(errno: errno))
         }

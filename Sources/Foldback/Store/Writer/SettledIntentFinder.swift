@@ -96,7 +96,13 @@ final class SettledIntentFinder {
         func isOther(_ answer: Acknowledged) -> Bool {
             answer.replacement.map { !isSame($0, intent.payload) } ?? false
         }
-        switch try entry(at: row.settlementSequence) {
+        let settling: Entry
+        do throws(LogError) {
+            settling = try entry(at: row.settlementSequence)
+        } catch .compacted {
+            throw .compactedIntent(number, row.settlement?.state ?? .confirmed)
+        }
+        switch settling {
         case .acknowledged(let answer): return isOther(answer)
         case .confirmed(let batch):
             let events = batch.events.filter { $0.origin == intent.id }
