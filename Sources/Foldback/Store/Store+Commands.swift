@@ -71,8 +71,8 @@ extension Store {
     /// Records several events as one action: all of them, or none (F20).
     ///
     /// They are in one commit, and the view changes once. The server decides on each of them. They
-    /// carry the number of the first (``OverlayIntent/group``), so that ``undo(_:)``,
-    /// ``retry(all:)`` and ``withdraw(all:)`` treat them as one action.
+    /// carry the number of the first (``OverlayIntent/group``), so that ``undo(_:force:)``,
+    /// ``retry(all:force:)`` and ``withdraw(all:)`` treat them as one action.
     ///
     /// ```swift
     /// try await store.record(contentsOf: selected.map { .done(task: $0) })
@@ -81,8 +81,11 @@ extension Store {
     /// - Parameters:
     ///   - events: at most 1,024, of at most 4 MiB as bytes together. Nothing is recorded for none.
     ///   - once: a once key for the action, like one for a double tap (F14).
-    ///   - force, confirmOnly, held, info: of each event, as in
+    ///   - force: whether to record events that do not apply, each as in
     ///     ``record(_:force:confirmOnly:once:replacing:held:info:)``.
+    ///   - confirmOnly: whether the view shows each event only once it is confirmed (F13).
+    ///   - held: whether each is a draft (F22).
+    ///   - info: short texts that each intent carries.
     /// - Returns: their receipts, in order.
     /// - Throws: `.inapplicable` for the first event that does not apply; `.onceKeyInUse`; `.tooMany`,
     ///   `.tooLarge`; else as ``record(_:force:confirmOnly:once:replacing:held:info:)``. Nothing was
