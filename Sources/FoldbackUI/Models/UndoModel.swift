@@ -53,9 +53,13 @@ import Observation
     /// - Parameters:
     ///   - event: the change that the person intends.
     ///   - name: what a person calls the action, for example "Rename".
-    ///   - initiator, confirmOnly, once, key, held: as in
-    ///     ``StoreModel/perform(_:from:confirmOnly:once:replacing:held:)``. An action that is replaced
-    ///     by its key is gone, so that undoing leads to the state before it.
+    ///   - initiator: what began it, as in
+    ///     ``StoreModel/perform(_:from:confirmOnly:once:replacing:held:)``.
+    ///   - confirmOnly: whether the view shows it only once it is confirmed (F13).
+    ///   - once: its once key; nil for none (F14).
+    ///   - key: its replacing key; nil for none (F16). An action that is replaced is gone, so that
+    ///     undoing leads to the state before it.
+    ///   - held: whether it is a draft (F22).
     /// - Throws: as that method does.
     @discardableResult public func perform(
         _ event: Event, named name: String, from initiator: Initiator = .user(),
@@ -85,8 +89,10 @@ import Observation
 
     /// Adds an action that the app recorded itself.
     ///
-    /// - Parameter receipts: of one intent, or of all intents that
-    ///   ``/Foldback/Store/record(contentsOf:force:confirmOnly:once:held:info:)`` recorded together.
+    /// - Parameters:
+    ///   - receipts: of one intent, or of all intents that
+    ///     ``/Foldback/Store/record(contentsOf:force:confirmOnly:once:held:info:)`` recorded together.
+    ///   - name: what a person calls the action, for example "Rename".
     public func note(_ receipts: [Receipt], named name: String) {
         add(receipts, name)
         link.adoptSoon()
