@@ -173,7 +173,8 @@ package enum Backup {
         }
         // An empty directory, or a log without entries, has nothing to lose.
         guard let (sequence, record) = last, let record else { return }
-        guard try log.record(at: sequence) == record else {  // mutant: other-backup
+        let own = try log.record(at: sequence)
+        guard own == record else {  // mutant: other-backup
             throw .notABackup(
                 path: earlier.path, reason: "this log lacks its entry \(sequence)")
         }
