@@ -152,6 +152,7 @@
         private static func ownIntent(
             _ number: IntentNumber, in reader: LogReader
         ) throws -> IntentID? {
+            if let id = reader.id(ofOld: number) { return id }
             var start = reader.first
             while true {
                 let entries = try reader.entries(from: start, countMax: 512)

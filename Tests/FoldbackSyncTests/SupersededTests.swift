@@ -471,7 +471,11 @@ import Testing
         }
         #expect(next.view.cells == ["waiting": 1])
         #expect(brought.pending == 1 && brought.confirmed == 0 && brought.unknown == 1)
+        try await next.record(.set("more", 1))
         await next.close()
+        // Bringing again reads the whole log, so the log stays whole as long as a log is kept.
+        let held = try await Store.compact(at: directory.log, Board.self, keeping: .entries(1))
+        #expect(held.removed == 0 && held.held.count == 1)
     }
 
     @Test func `BK7: wiping a log also removes its unfinished successor`() async throws {

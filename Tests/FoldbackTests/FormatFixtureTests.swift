@@ -68,6 +68,10 @@ import Testing
             Issue.record("\(String(describing: gone))")
             return
         }
+        // A screen that asks what became of it gets the answer.
+        let known = try store.core.status(of: 6)
+        #expect(known.id == IntentID(replica: ReplicaID("me")!, number: 6))
+        #expect(known.answer?.content == .confirmed && known.recorded == nil)
         #expect(try await store.verify().findings.isEmpty)
         await store.close()
     }

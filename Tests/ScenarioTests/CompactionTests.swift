@@ -13,7 +13,9 @@ import Testing
     /// The property: a log that is compacted at random shows after each command, and at each entry that it
     /// has, the same as a reference that never compacts. Only reads before the base differ: they throw.
     @Test(arguments: LogKind.allCases)
-    func `C7: a compacted log shows the same as the reference model`(kind: LogKind) async throws {
+    func `C2, C3, C7: a compacted log shows the same as the reference model`(kind: LogKind)
+        async throws
+    {
         let first = testSeed("compaction, \(kind)", variable: "COMPACTION_SEED")
         var (compactions, lost) = (0, 0)
         for seed in first..<first + TestEffort.value(quick: 24, full: 600) {
@@ -181,12 +183,137 @@ import Testing
         #expect(names == ["TestSupport.SloppyBoard version 1"])
     }
 
+    /// The codec of the state forgets a count, and the next event depends on it. No store has noticed,
+    /// because none has begun at a checkpoint.
+    @Test func `C7: a base that loses something is found before anything is removed`() async throws
+    {
+        let store = try await Store.open(
+            at: directory.log, Forgetful.self, confirmedBy: .downlink, durability: .relaxed,
+            checkpoints: .manual)
+        for position in 1...20 {
+            let event = ConfirmedEvent(
+                position: Position(UInt64(position)), event: Move.set("a", position))
+            try await store.confirm([event], through: event.position)
+        }
+        await store.close()
+        let refused = await error { () throws(LogError) in
+            _ = try await Store.compact(
+                at: directory.log, Forgetful.self, keeping: .entries(5), sources: .system)
+        }
+        guard case .notProven(directory.log.path, _) = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        let reader = try LogReader(at: directory.log)
+        #expect(try reader.status().base == 0 && reader.history().count == 20)
+        reader.close()
+    }
+
+    /// An attempt is kept beside the entries, and it forbids to withdraw (F7).
+    @Test func `C7: what a store notes between the proof and the exchange is not lost`()
+        async throws
+    {
+        try await makeLog()
+        let left = directory.url.appending(path: "log.compacted", directoryHint: .isDirectory)
+        // The compacted form of a moment ago.
+        let copy = directory.url.appending(path: "copy", directoryHint: .isDirectory)
+        try FileManager.default.copyItem(at: directory.log, to: copy)
+        _ = try await Store.compact(
+            at: copy, Board.self, keeping: .entries(10), sources: .counting())
+        try FileManager.default.moveItem(at: copy, to: left)
+        let store = try await open()
+        let attempt = Attempt(count: 1, startedAt: Timestamp(millisecondsSince1970: 1))
+        _ = try await store.recordAttempts([1: attempt], flushes: true)
+        await store.close()
+        let refused = await error { () throws(LogError) in
+            try CompactedLog.replace(
+                logAt: directory.log.path, through: 100, from: 0, to: 90, archive: nil)
+        }
+        guard case .locked = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        #expect(try await compact(keeping: .entries(10)).base == 90)
+        let again = try await open()
+        #expect(again.attempts[1]?.count == 1)
+        await again.close()
+    }
+
+    @Test func `C4, F21: what was recorded together can be retried and undone together`()
+        async throws
+    {
+        let store = try await open()
+        let receipts = try await store.record(contentsOf: [
+            .set("x", 1), .set("y", 1), .set("z", 1),
+        ])
+        for (place, receipt) in receipts.prefix(2).enumerated() {
+            let position = Position(UInt64(place + 1))
+            try await store.acknowledge(receipt.number, position: position)
+            try await store.confirm([], through: position)
+        }
+        try await store.reject(receipts[2].number, message: "no")
+        for position in 3...40 {
+            let event = ConfirmedEvent(
+                position: Position(UInt64(position)), event: Move.set("a", position))
+            try await store.confirm([event], through: event.position)
+        }
+        await store.close()
+        #expect(try await compact(keeping: .entries(5)).removed > 20)
+        let again = try await open()
+        #expect(try await again.retry(all: receipts[2].number).count == 1)
+        // The server said that the effects of the others are in what was fetched.
+        #expect(again.view.cells == ["z": 1, "a": 40])
+        #expect(try await again.receipt(for: receipts[0].number).answer().content == .confirmed)
+        await again.close()
+    }
+
+    @Test func `C9: an archive that goes on is another replica, and is never overwritten`()
+        async throws
+    {
+        try await makeLog()
+        let archive = directory.url.appending(path: "old", directoryHint: .isDirectory)
+        let taken = archive.appending(path: "log-1-90", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: taken, withIntermediateDirectories: true)
+        let refused = await error { () throws(LogError) in
+            _ = try await compact(keeping: .entries(10), archive: archive)
+        }
+        guard case .storage = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        try FileManager.default.removeItem(at: taken)
+        _ = try await compact(keeping: .entries(10), archive: archive)
+        let old = try await Store.open(
+            at: taken, Board.self, confirmedBy: .downlink, durability: .relaxed)
+        #expect(old.status.sequence == 100 && old.status.base == 0)
+        #expect(old.status.replica != ReplicaID("me"))
+        await #expect(throws: CommandError.self) { try await old.withdraw(1) }
+        await old.close()
+    }
+
     @Test func `BK7: a wipe removes what a compaction left beside the log`() async throws {
         try await makeLog()
         let left = directory.url.appending(path: "log.compacted", directoryHint: .isDirectory)
         try FileManager.default.copyItem(at: directory.log, to: left)
         try await Store<Board>.wipe(at: directory.log, discardingPending: true)
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path) == [])
+    }
+}
+
+/// A projection whose state codec forgets how many events it has applied.
+private struct Forgetful: Projection, Codable, Equatable {
+    private(set) var shown = 0
+    private var count = 0
+
+    private enum CodingKeys: String, CodingKey { case shown }
+
+    init() {}
+
+    static var codec: any EventCodec<Move> { MoveCodec() }
+
+    mutating func apply(_ move: Move, _ context: EventContext) {
+        count += 1
+        shown = count
     }
 }
 

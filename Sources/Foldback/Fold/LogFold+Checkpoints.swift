@@ -32,7 +32,6 @@ extension LogFold {
     }
 
     /// Returns the fold at the base, and the projections that the base lacks.
-
     private func begun(
         at base: LogBase, in storage: any LogStorage, _ codec: any PayloadCodec
     ) throws(CheckpointRefusal) -> (fold: LogFold, lacking: [ProjectionIdentity]) {

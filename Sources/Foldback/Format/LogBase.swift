@@ -37,7 +37,7 @@ package struct LogBase: Hashable, Sendable {
 
 extension LogBase {
     /// Returns the id of an intent that the removed entries had.
-    func id(of number: IntentNumber, _ replicas: ReplicaTable) -> IntentID? {
+    package func id(of number: IntentNumber, _ replicas: ReplicaTable) -> IntentID? {
         guard number < nextNumber, let first = self.replicas.last(where: { $0.number <= number }),
             Int(first.place) < replicas.names.count
         else { return nil }

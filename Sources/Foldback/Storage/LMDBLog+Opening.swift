@@ -89,10 +89,23 @@ extension LMDBLog {
         }
     }
 
+    /// Opens an existing log for maintenance by this process alone.
+    ///
+    /// - Throws: `.missing`; as ``open(_:kind:newKind:replica:newBase:earlier:options:firstWrites:freshReplica:)``.
+    package static func openExisting(
+        _ path: String, freshReplica: () -> ReplicaID
+    ) throws(LogError) -> LMDBLog {
+        // The other call would create it.
+        try openReadOnly(path).close()
+        return try open(
+            path, kind: nil, newKind: .acknowledgement, replica: .random,
+            options: Durability.durable.options, freshReplica: freshReplica)
+    }
+
     /// Creates a log, and fills it with `fill`. Runs on its own thread.
     ///
     /// - Parameter earlier: As in
-    ///   ``open(_:kind:newKind:replica:earlier:options:firstWrites:freshReplica:)``.
+    ///   ``open(_:kind:newKind:replica:newBase:earlier:options:firstWrites:freshReplica:)``.
     package static func create(
         _ path: String, kind: LogKind, earlier: [ReplicaID],
         fill: @escaping @Sendable (LMDBLog) throws(LogError) -> Void
@@ -107,7 +120,7 @@ extension LMDBLog {
         }
     }
 
-    /// Checks whether ``open(_:kind:newKind:replica:earlier:options:firstWrites:freshReplica:)``
+    /// Checks whether ``open(_:kind:newKind:replica:newBase:earlier:options:firstWrites:freshReplica:)``
     /// would succeed for an import. Changes nothing.
     ///
     /// - Throws: The errors of that call, as far as they can be known now.
@@ -177,10 +190,11 @@ extension LMDBLog {
             base: try base(of: header, in: environment), tables: tables, marker: nil)
     }
 
-    /// Returns the row that says where a compacted log begins.
+    /// Returns the row that says where a compacted log begins; nil for other logs.
     private static func base(
         of header: LogHeader, in environment: Environment
     ) throws(LogError) -> LogBase? {
+        guard header.isCompacted else { return nil }
         let path = environment.directory
         let found = try translating(path) { () throws(LMDBError) in
             try environment.read { transaction throws(LMDBError) -> [UInt8]? in
@@ -190,16 +204,11 @@ extension LMDBLog {
                 }
             }
         }
-        switch (found, header.isCompacted) {
-        case (nil, false): return nil
-        case (nil, true):
+        guard let found else {
             throw .damaged(path: path, sequence: nil, reason: "the row base is missing")
-        case (.some, false):
-            throw .damaged(path: path, sequence: nil, reason: "it has a row base of no use")
-        case (let bytes?, true):
-            do throws(FormatError) { return try LogBase(decoding: bytes) } catch {
-                throw LogError(error, at: "\(path), table log, base", sequence: nil)
-            }
+        }
+        do throws(FormatError) { return try LogBase(decoding: found) } catch {
+            throw LogError(error, at: "\(path), table log, base", sequence: nil)
         }
     }
 

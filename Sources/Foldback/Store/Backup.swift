@@ -107,8 +107,12 @@ package enum Backup {
         at path: String, of log: LMDBLog
     ) throws(LogError) {
         guard let found = try Wiping.hold(path) else { return }
-        guard try CompactedLog.isFormOf(log, found) else {
-            throw .notABackup(path: path, reason: "it is another log")
+        do throws(LogError) {
+            guard try CompactedLog.isFormOf(log, found) else {
+                throw .notABackup(path: path, reason: "it is another log")
+            }
+        } catch .damaged {
+            // A copy that was cut off ends anywhere.
         }
         if let left = Wiping.remove(found, at: path) { throw left.error }
     }

@@ -8,33 +8,38 @@ import FoldbackLMDB
 ///  killed after it: the new log, and the old one as NAME.compacted, which the next compaction archives
 ///                   or removes
 /// ```
-enum CompactedLog {
+package enum CompactedLog {
     /// Returns the path of the compacted form of the log at `path`.
     static func path(of path: String) -> String { "\(Platform.trimmed(path)).compacted" }
 
-    /// Removes what a compaction of the log left beside it. Leaves any other log alone. Blocks.
+    /// Removes what a compaction of the log left beside it. Leaves any other log alone, and, if one of
+    /// the two cannot be read, both. Blocks.
     ///
     /// - Throws: `.locked`, `.notALog`, `.unsafeFile`, `.storage`; nothing was changed.
     ///   `.unfinishedWipes`.
     static func remove(beside held: HeldDirectory) throws(LogError) {
         guard let found = try Wiping.hold(Self.path(of: held.path)) else { return }
-        guard try replica(of: found) == replica(of: held) else { return }
+        do throws(LogError) {
+            let (form, log) = (try replica(of: found), try replica(of: held))
+            guard form == nil || form == log else { return }
+        } catch {
+            switch error {
+            case .damaged, .newerFormat: return
+            default: throw error
+            }
+        }
         if let left = try Wiping.discard(found) { throw .unfinishedWipes([left]) }
     }
 
-    /// Whether a directory has a form of the log, or an unfinished log.
+    /// Whether a directory has a form of the log, or a log without a commit.
     static func isFormOf(_ log: LMDBLog, _ found: HeldDirectory) throws(LogError) -> Bool {
         let replica = try replica(of: found)
         return replica == nil || replica == log.header.replicas.names.first
     }
 
-    /// Returns the first replica id of a log; nil if it has no commit, or cannot be read.
+    /// Returns the first replica id of a log; nil if it has no commit.
     private static func replica(of held: HeldDirectory) throws(LogError) -> ReplicaID? {
-        do throws(LogError) {
-            return try Wiping.reading(held) { log in log.header.replicas.names.first } ?? nil
-        } catch .damaged {
-            return nil
-        }
+        try Wiping.reading(held) { log in log.header.replicas.names.first } ?? nil
     }
 
     /// Finishes a compaction that was cut off: archives or removes the old log, or removes a new log that
@@ -42,18 +47,13 @@ enum CompactedLog {
     ///
     /// - Parameter log: the log at `path`.
     /// - Throws: `.needsArchive` if the old log is the only one that has its history; `.notALog` if
-    ///   another log has the place.
+    ///   another log has the place; `.damaged`, `.newerFormat` if it cannot be read. It stays.
     static func finish(beside log: LMDBLog, archive: String?) throws(LogError) {
         guard let held = try Wiping.hold(path(of: log.path)) else { return }
         guard try isFormOf(log, held) else {
             throw .notALog(path: held.path, reason: "another log has this name")
         }
-        let base: LogSequence?
-        do throws(LogError) {
-            base = try Wiping.reading(held) { found in found.baseSequence }
-        } catch .damaged {
-            base = nil
-        }
+        let base = try Wiping.reading(held) { found in found.baseSequence }
         // What begins before the log is what the log was made from.
         if let base, base < log.baseSequence {
             guard archive != nil || log.header.kind == .downlink else {
@@ -74,7 +74,7 @@ enum CompactedLog {
         guard let archive else { return }
         let target = place(in: archive, of: path, from: base, through: newBase)
         try LMDBLog.translating(target) { () throws(LMDBError) in
-            try Platform.requireMovable(path, into: archive, as: target)
+            try Platform.prepareMove(of: path, into: archive, as: target)
         }
     }
 
@@ -93,7 +93,7 @@ enum CompactedLog {
     ///   - last: the last entry of both.
     ///   - base: where the log began.
     /// - Throws: `.locked` if another process has recorded entries, or has one of the logs open.
-    static func replace(
+    package static func replace(
         logAt path: String, through last: LogSequence, from base: LogSequence,
         to newBase: LogSequence, archive: String?
     ) throws(LogError) {
@@ -142,14 +142,8 @@ extension LMDBLog {
         guard try record(at: last.next) == nil else { return [] }
         var facts = [try record(at: last) ?? []]
         for table in [LogTable.attempts, .registered, .projections, .log] {
-            var next: LogKey = table.keyBytes == 8 ? .number(0) : .bytes(KeyBytes([]))
-            while true {
-                let piece = try rows(of: table, from: next)
-                for (key, value) in piece where table != .log || key.isSharedByForms {
-                    facts += [key.text, value]
-                }
-                guard let last = piece.last?.0 else { break }
-                next = last.successor
+            try eachRow(of: table) { key, value in
+                if table != .log || key.isSharedByForms { facts += [key.text, value] }
             }
         }
         return facts

@@ -8,9 +8,9 @@ import FoldbackLMDB
 
 /// How much of a log's history a compaction keeps (C5).
 public enum HistoryWindow: Hashable, Sendable {
-    /// The last entries; at least one.
+    /// This many of the last entries, from 1 up.
     case entries(Int)
-    /// The entries of the last days, by the latest time that any entry before has: a clock that was set
+    /// The entries of this many last days, from 1 up, by the latest time that any entry before has: a clock that was set
     /// back removes nothing early.
     case days(Int)
     /// All entries: nothing is removed.
@@ -56,7 +56,7 @@ extension Store {
     ///   - directory: the file URL of the log's directory. No store may have the log open.
     ///   - projection: the store's own projection.
     ///   - also: its other projections: all that the app opens the log with.
-    ///   - window: what to keep.
+    ///   - window: what to keep. Traps if it is below 1.
     ///   - archive: the file URL of a folder that gets the old log, on the same file system. It is a
     ///     complete log, which every tool reads. Required for an acknowledgement log, because no server
     ///     has its history (C5). By default, the old log is removed.
@@ -77,6 +77,11 @@ extension Store {
         keeping window: HistoryWindow, archive: URL? = nil, forgetting forgotten: Set<String> = [],
         sources: LogSources = .system
     ) async throws(LogError) -> Compaction {
+        switch window {
+        case .entries(let count), .days(let count):
+            precondition(count >= 1, "a window is from 1 up, not \(count)")
+        case .everything: break
+        }
         let path = String(Platform.trimmed(try directory.logPath()))
         let archive = try archive.map { url throws(LogError) in
             String(Platform.trimmed(try url.logPath()))
@@ -113,10 +118,7 @@ private struct Compactor {
     }
 
     func run() throws(LogError) -> Compaction {
-        try LMDBLog.openReadOnly(path).close()
-        let log = try LMDBLog.open(
-            path, kind: nil, newKind: .acknowledgement, replica: .random,
-            options: Durability.durable.options, freshReplica: sources.freshReplica)
+        let log = try LMDBLog.openExisting(path, freshReplica: sources.freshReplica)
         let before = log.baseSequence
         let (plan, held) = try prepare(log)
         guard let plan else { return Compaction(base: before, removed: 0, held: held) }
@@ -186,6 +188,9 @@ private struct Compactor {
     ) throws(LogError) -> (plan: Plan?, held: [String]) {
         let last = LogSequence(UInt64(try log.recordCount()))
         guard let end = try end(of: log, last) else { return (nil, []) }
+        if let kept = try KeptLogs.all(beside: path).first {
+            return (nil, ["the log \(kept) is kept, and its work may be brought again; wipe it"])
+        }
         var wanted = end.sequence
         var held: [String] = []
         if let limit, limit <= wanted {
@@ -274,7 +279,7 @@ private struct Compactor {
         switch window {
         case .everything: false
         case .entries(let count):
-            last.value - sequence.value >= UInt64(clamping: max(count, 1))
+            last.value - sequence.value >= UInt64(count)
         case .days(let days):
             now.subtractingReportingOverflow(time.millisecondsSince1970).partialValue
                 > Int64(days).multipliedReportingOverflow(by: 86_400_000).partialValue
@@ -372,17 +377,25 @@ private struct Compactor {
             try copy.put(TableWrite(.checkpoints, LogKey(row.key), row.bytes))
         }
         for table in [LogTable.verdicts, .attempts, .registered, .projections, .rows, .log] {
-            try copy.put(all: table, of: log) { key in
-                table != .log || key.isSharedByForms
+            try log.eachRow(of: table) { key, value throws(LogError) in
+                guard table != .log || key.isSharedByForms else { return }
+                try copy.put(TableWrite(table, key, value))
             }
         }
-        for table in [LogTable.kept, .entries] {
-            try copy.put(all: table, of: log, as: .kept, upTo: plan.base.sequence) {
-                sequence, bytes throws(LogError) in
-                try log.entry(bytes, at: sequence, codec: codec).isAbout(plan.kept)
+        func keep(_ sequence: LogSequence, _ bytes: [UInt8]) throws(LogError) {
+            let entry = try log.entry(bytes, at: sequence, codec: RawCodec())
+            guard entry.isAbout(plan.kept) else { return }
+            try copy.put(TableWrite(.kept, LogKey(sequence), bytes))
+        }
+        try log.scan(.kept, keep)
+        var records = RecordReader(log, after: log.baseSequence)
+        while let (sequence, bytes) = try records.next() {
+            if sequence <= plan.base.sequence {
+                try keep(sequence, bytes)
+            } else {
+                try copy.put(TableWrite(.entries, LogKey(sequence), bytes))
             }
         }
-        try copy.put(entriesOf: log, after: plan.base.sequence)
         try copy.finish()
     }
 
@@ -399,7 +412,9 @@ private struct Compactor {
         let given = Set(projections.members.map(\.identity.name.string))
         if let name = verification.notCompared.first(where: given.contains) {
             throw .notProven(
-                path: path, reason: "the states of \(name) cannot be compared; make it Equatable")
+                path: path,
+                reason: "the states or rows of \(name) cannot be compared; open the log once with "
+                    + "this code, or make the states Equatable")
         }
         guard verifier.fold.state.sequence == plan.last else {
             throw .notProven(path: path, reason: "it ends at entry \(verifier.fold.state.sequence)")

@@ -41,10 +41,8 @@ public struct LogDirectory: Hashable, Sendable {
     public func discardRows() async throws(LogError) {
         let path = try url.logPath()
         try await Platform.onThread { () throws(LogError) in
-            try LMDBLog.openReadOnly(path).close()
-            let log = try LMDBLog.open(
-                path, kind: nil, newKind: .acknowledgement, replica: .random,
-                options: Durability.durable.options, freshReplica: LogSources.system.freshReplica)
+            let log = try LMDBLog.openExisting(
+                path, freshReplica: LogSources.system.freshReplica)
             defer { log.close() }
             try log.dropRows(try log.allStoredRows())
         }

@@ -266,12 +266,15 @@ extension Store {
     /// May be called from any task. May block on the disk if the intent is settled. Right after
     /// opening, it then also waits until the store has checked the file's pages (L5).
     ///
-    /// - Throws: `.unknownIntent` if this log never had the number; `.damaged`, `.newerFormat`,
-    ///   `.closed`, `.latched`, `.storage`.
+    /// - Throws: `.unknownIntent` if this log never had the number; `.compactedIntent` with its state if
+    ///   a compaction has removed its entry; `.damaged`, `.newerFormat`, `.closed`, `.latched`,
+    ///   `.storage`.
     /// - Complexity: O(log n) for an intent in the overlay. For a settled intent two reads by key,
     ///   three if it was rejected.
     public func intent(_ number: IntentNumber) throws(LogError) -> IntentStatus<P.Event> {
-        IntentStatus(known: try core.status(of: number))
+        let known = try core.status(of: number)
+        guard let recorded = known.recorded else { throw .compactedIntent(number, known.state) }
+        return IntentStatus(known: known, recorded: recorded)
     }
 
     /// Rejected intents that are neither dismissed nor retried, ascending. O(n) in their count,

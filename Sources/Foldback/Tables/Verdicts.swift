@@ -76,38 +76,54 @@ extension LogStorage {
     /// Returns a settled intent: its row in table verdicts, and the intent as its entry recorded
     /// it.
     ///
+    /// - Throws: as ``foundIntent(_:codec:uncommitted:)``; `.compactedIntent` if its entry was removed.
+    package func settledIntent(
+        _ number: IntentNumber, codec: any PayloadCodec
+    ) throws(LogError) -> (row: SettlementRow, recorded: RecordedIntent) {
+        let found = try foundIntent(number, codec: codec)
+        guard let recorded = found.recorded else {
+            throw .compactedIntent(number, found.row.settlement?.state ?? .pending)
+        }
+        return (found.row, recorded)
+    }
+
+    /// Returns a settled intent, also one whose entry was removed (C4).
+    ///
     /// - Parameter uncommitted: the changes of the transaction being prepared. They take precedence
     ///   over the log.
     /// - Throws: `.damaged`, `.newerFormat`, `.storage`.
-    package func settledIntent(
+    func foundIntent(
         _ number: IntentNumber, codec: any PayloadCodec, uncommitted: WriteBatch = WriteBatch()
-    ) throws(LogError) -> (row: SettlementRow, recorded: RecordedIntent) {
+    ) throws(LogError) -> FoundIntent {
         let row = try settledRow(of: number, uncommitted)
         let sequence = row.intentSequence
         let pending = uncommitted.record(at: sequence)
-        let found: [UInt8]?
+        let bytes: [UInt8]?
         do throws(LogError) {
-            found = pending != nil ? pending : try record(at: sequence)
+            bytes = pending != nil ? pending : try record(at: sequence)
         } catch .compacted {
-            throw .compactedIntent(number, row.settlement?.state ?? .pending)
+            return FoundIntent(row: row, id: try removedID(of: number), recorded: nil)
         }
-        guard let bytes = found else {
-            throw .damaged(path: path, sequence: sequence, reason: "the record is missing")
+        guard let bytes else { throw missing(sequence) }
+        guard case .intent(let recorded) = try entry(bytes, at: sequence, codec: codec),
+            recorded.number == number
+        else {
+            throw .damaged(
+                path: path, sequence: sequence, reason: "the entry should be intent \(number)")
         }
-        do throws(FormatError) {
-            let record = try Record.decoded(
-                bytes, at: sequence, predecessor: nil, replicas: header.replicas, codec: codec
-            ).record
-            guard case .intent(let recorded) = record.entry, recorded.number == number else {
-                throw .damaged("the entry should be intent \(number)")
-            }
-            return (row, recorded)
-        } catch {
-            throw LogError(error, at: path, sequence: sequence)
-        }
+        return FoundIntent(row: row, id: recorded.id, recorded: recorded)
     }
 
-    func settledRow(
+    private func removedID(of number: IntentNumber) throws(LogError) -> IntentID {
+        guard let id = base?.id(of: number, header.replicas) else {
+            throw .damaged(
+                path: path, sequence: nil,
+                reason: "the row base does not know the replica of intent \(number)")
+        }
+        return id
+    }
+
+    private func settledRow(
         of number: IntentNumber, _ uncommitted: WriteBatch
     ) throws(LogError) -> SettlementRow {
         if let row = uncommitted.settlement(of: number) { return row }
@@ -122,6 +138,14 @@ extension LogStorage {
                 error, at: "\(path), table verdicts, intent \(number)", sequence: nil)
         }
     }
+}
+
+/// A settled intent as a log has it.
+struct FoundIntent {
+    let row: SettlementRow
+    let id: IntentID
+    /// The intent as its entry has it; nil if the entry was removed (C4).
+    let recorded: RecordedIntent?
 }
 
 // MARK: Write

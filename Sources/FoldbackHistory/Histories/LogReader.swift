@@ -41,6 +41,11 @@ public final class LogReader: Sendable {
     /// The first entry that the log has: 1, or the one after the base of a compacted log.
     public var first: LogSequence { LogSequence(log.baseSequence.value + 1) }
 
+    /// Returns the id of an intent whose entry a compaction may have removed; nil for later intents.
+    package func id(ofOld number: IntentNumber) -> IntentID? {
+        log.base?.id(of: number, log.header.replicas)
+    }
+
     /// Returns entries as ``/Foldback/Store/entries(from:countMax:)`` does. Events are the bytes
     /// that their codec wrote.
     public func entries(

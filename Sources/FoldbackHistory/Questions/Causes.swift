@@ -48,7 +48,7 @@ extension LogReader {
         if let last, last > end { throw .beyondEnd(last, last: end) }
         var causes: [Cause<P.Event>] = []
         var batches: [ChangingBatch] = []
-        var recorders = Recorders()
+        var recorders = Recorders(of: log)
         var replay = try replay(projection, also: also)
         replay.startTracking()
         var view = replay.snapshot.view.shown(at: place)
@@ -142,6 +142,11 @@ extension Projection {
 private struct Recorders {
     /// The first number of each replica. Numbers rise.
     private var replicas: [(first: IntentNumber, replica: ReplicaID)] = []
+
+    init(of log: any LogStorage) {
+        let names = log.header.replicas.names
+        replicas = (log.base?.replicas ?? []).map { ($0.number, names[Int($0.place)]) }
+    }
 
     mutating func note(_ record: Record) {
         guard case .intent(let intent) = record.entry, record.replica != replicas.last?.replica

@@ -116,7 +116,8 @@ extension LogReader {
         _ projection: P.Type, _ also: [AdditionalProjection<P.Event>],
         _ check: (Snapshot<P>) throws -> StateCheck
     ) throws -> FirstBreak<P>? {
-        var search = Bisection(last: try lastSequence().value)
+        var search = Bisection(
+            first: log.baseSequence.value, last: try lastSequence().value)
         while let place = search.next {
             search.note(
                 try check(try snapshot(of: projection, also: also, at: LogSequence(place))),
@@ -124,7 +125,7 @@ extension LogReader {
         }
         guard let bad = search.bad else { return nil }
         var entry: LogEntry<P.Event>?
-        if bad > 0 {
+        if bad > log.baseSequence.value {
             var replay = try replay(projection, also: also, from: LogSequence(bad - 1))
             entry = try replay.next()
         }
@@ -149,13 +150,15 @@ struct Bisection {
     private(set) var bad: UInt64?
     private(set) var looked = 0
     private var skipped: Set<UInt64> = []
+    private let first: UInt64
     private let last: UInt64
 
-    init(last: UInt64) { self.last = last }
+    /// - Parameter first: the sequence of the first state that there is.
+    init(first: UInt64 = 0, last: UInt64) { (self.first, self.last) = (first, last) }
 
     /// The remaining range: after the highest good state and before the lowest bad state.
     private var left: Range<UInt64> {
-        let start = good.map { $0 + 1 } ?? 0
+        let start = good.map { $0 + 1 } ?? first
         return start..<max(start, bad ?? last + 1)
     }
 

@@ -49,7 +49,8 @@ extension LogReader {
     ///   - projection: the projection whose view is compared.
     ///   - also: the log's other projections; see ``replay(_:also:from:)``.
     /// - Complexity: folds the log twice, and the overlay twice more for each entry of the story.
-    /// - Throws: `.unknownIntent`, `.lacksProjections`, `.damaged`, `.newerFormat`, `.closed`,
+    /// - Throws: `.unknownIntent`; `.compactedIntent` if a compaction has removed its entries;
+    ///   `.lacksProjections`, `.damaged`, `.newerFormat`, `.closed`,
     ///   `.storage`.
     public func story<P: Projection>(
         of number: IntentNumber, in projection: P.Type,
@@ -83,7 +84,8 @@ extension LogReader {
     ) throws(LogError) -> (state: IntentState, places: [LogSequence]) {
         var places: [LogSequence] = []
         var replay = try replay(projection, also: also)
-        var id: IntentID?
+        // The entry of an old intent may be before the base of a compacted log.
+        var id = replay.snapshot.overlay.first { $0.id.number == number }?.id
         var (previous, wasConflicted) = (replay.sequence, false)
         while let entry = try replay.next() {
             if id == nil, case .intent(let intent) = entry.content, intent.number == number {
@@ -96,7 +98,12 @@ extension LogReader {
             }
             previous = replay.sequence
         }
-        guard id != nil else { throw .unknownIntent(number) }
+        guard id != nil else {
+            guard let base = log.base, number < base.nextNumber else {
+                throw .unknownIntent(number)
+            }
+            throw .compactedIntent(number, try settlement(of: number) ?? .pending)
+        }
         var state = replay.snapshot.overlay.first { $0.id.number == number }?.state
         if state == nil { state = try settlement(of: number) }
         guard let state else {

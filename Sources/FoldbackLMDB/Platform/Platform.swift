@@ -170,12 +170,12 @@ package enum Platform {
         }
     }
 
-    /// Checks that a directory can be moved into another one, which is created if it is missing.
+    /// Creates a folder if it is missing, and checks that a directory can be moved into it.
     ///
     /// - Throws: `.system`; EEXIST if the target is there, EXDEV if the folder is on another file
     ///   system.
-    package static func requireMovable(
-        _ path: String, into folder: String, as target: String
+    package static func prepareMove(
+        of path: String, into folder: String, as target: String
     ) throws(LMDBError) {
         try createDirectory(folder)
         let isTaken = try kind(of: target).0 != .absent
@@ -187,11 +187,11 @@ package enum Platform {
 
     /// Moves a directory into another one. Both names are flushed.
     ///
-    /// - Throws: as ``requireMovable(_:into:as:)``, and nothing was moved.
+    /// - Throws: as ``prepareMove(of:into:as:)``, and nothing was moved.
     package static func move(
         _ path: String, into folder: String, as target: String
     ) throws(LMDBError) {
-        try requireMovable(path, into: folder, as: target)
+        try prepareMove(of: path, into: folder, as: target)
         guard rename(path, to: target) else {
             throw LMDBError(.exchangeDirectories, .system(errno: errno))
         }

@@ -69,7 +69,8 @@
             guard let found else {
                 return try printNone(inconclusiveCount)
             }
-            try json ? Output.line(found.json) : print(found)
+            try json
+                ? Output.line(found.json) : print(found, start: reader.first.value - 1)
             throw ExitCode(1)
         }
 
@@ -102,11 +103,13 @@
             if inconclusiveCount > 0 { throw ExitCode(125) }
         }
 
-        private func print(_ found: SeenBreak) throws {
+        private func print(_ found: SeenBreak, start: UInt64) throws {
             if let entry = found.entry {
                 try Output.line(entry.line)
             } else {
-                try Output.line("before the first entry")
+                try Output.line(
+                    start == 0
+                        ? "before the first entry" : "at entry \(start), where the log begins")
             }
             let changes = found.before?.view.differences(to: found.after.view) ?? []
             for line in changes.lines(indented: "         ") { try Output.line(line) }

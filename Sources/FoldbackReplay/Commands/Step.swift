@@ -22,8 +22,8 @@
 
         @OptionGroup var log: LogArgument
 
-        @Option(help: "The sequence to start at; 0 is before the first entry.")
-        var from: UInt64 = 0
+        @Option(help: "The sequence to start at; before the first entry by default.")
+        var from: UInt64?
 
         @OptionGroup var projection: ProjectionOption
 
@@ -40,10 +40,12 @@
             let view = try Tool.projection(named: projection.name).view
             let reader = try log.reader(seenBy: view)
             var last = try reader.lastSequence().value
-            guard from <= last else {
-                throw LogError.beyondEnd(LogSequence(from), last: LogSequence(last))
+            // A compacted log begins at its base.
+            let start = reader.first.value - 1
+            var place = from ?? start
+            guard place <= last else {
+                throw LogError.beyondEnd(LogSequence(place), last: LogSequence(last))
             }
-            var place = from
             try show(place, reader, view, of: last)
             var lines = InputLines()
             while let line = try lines.next() {
@@ -61,9 +63,9 @@
                     hint = next == nil ? "entry \(last) is the last" : nil
                     place = next ?? place
                 case "p":
-                    hint = place == 0 ? "there is nothing before the first entry" : nil
+                    hint = place == start ? "there is nothing before the first entry" : nil
                     place = try previous(place, reader)
-                case "g": place = 0
+                case "g": place = start
                 case "e": place = last
                 case " ":
                     while let next = try next(place, reader) {
@@ -79,8 +81,11 @@
                         Output.note("use n, p, g, e, space, q, or a number up to \(last)")
                         continue
                     }
-                    guard number <= last else {
-                        Output.note("entry \(number) does not exist; the last is \(last)")
+                    guard start...last ~= number else {
+                        Output.note(
+                            number < start
+                                ? "the entries up to \(start) were removed"
+                                : "entry \(number) does not exist; the last is \(last)")
                         continue
                     }
                     place = number
@@ -96,30 +101,36 @@
             try reader.entries(from: LogSequence(place + 1), countMax: 1).first?.sequence.value
         }
 
-        /// Returns the previous entry, or 0 if there is none. The search goes back in steps that
+        /// Returns the previous entry, or the place before the first if there is none. The search goes back in steps that
         /// double, because a file may have wide gaps.
         private func previous(_ place: UInt64, _ reader: LogReader) throws -> UInt64 {
+            let first = reader.first.value
             var start = place
-            while start > 1 {
-                start -= min(place - start + 1, start - 1)
+            while start > first {
+                start -= min(place - start + 1, start - first)
                 var found = start - 1
                 while let next = try next(found, reader), next < place { found = next }
                 if found >= start { return found }
             }
-            return 0
+            return first - 1
         }
 
         /// Returns the entry at a sequence; nil if there is none.
         private func entry(_ place: UInt64, _ reader: LogReader) throws -> LogEntry<[UInt8]>? {
-            guard place > 0 else { return nil }
+            guard place >= reader.first.value else { return nil }
             let entry = try reader.entries(from: LogSequence(place), countMax: 1).first
             return entry?.sequence.value == place ? entry : nil
         }
 
         private func title(
-            _ place: UInt64, _ entry: LogEntry<[UInt8]>?, of last: UInt64
+            _ place: UInt64, _ entry: LogEntry<[UInt8]>?, _ reader: LogReader, of last: UInt64
         ) -> String {
-            guard place > 0 else { return "before the first entry, and the last is \(last)" }
+            guard place >= reader.first.value else {
+                let start =
+                    place == 0
+                    ? "before the first entry" : "at entry \(place), where the log begins"
+                return "\(start), and the last is \(last)"
+            }
             let number = "entry \(place), and the last is \(last)"
             guard let entry else { return "\(number) is not in this file" }
             return "\(Ink.dim("\(number)  \(entry.time.text)"))  \(entry.words)"
@@ -129,7 +140,9 @@
             _ place: UInt64, _ reader: LogReader, _ view: any ReplayedView, of last: UInt64
         ) throws {
             let state = try view.state(reader, at: LogSequence(place))
-            let before = place > 0 ? try view.state(reader, at: LogSequence(place - 1)) : nil
+            let before =
+                place >= reader.first.value
+                ? try view.state(reader, at: LogSequence(place - 1)) : nil
             let entry = try entry(place, reader)
             let changes = before?.view.differences(to: state.view) ?? []
             if json {
@@ -139,7 +152,7 @@
             }
             // Clears the screen of a terminal.
             if Output.isColored { try Output.write("\u{1B}[2J\u{1B}[H") }
-            try Output.line(title(place, entry, of: last))
+            try Output.line(title(place, entry, reader, of: last))
             for line in changes.lines(indented: "         ") { try Output.line(line) }
             func numbers(_ what: String, _ numbers: [IntentNumber]) -> String {
                 "\(what) \(numbers.isEmpty ? "none" : numbers.map { "\($0)" }.joined(separator: " "))"

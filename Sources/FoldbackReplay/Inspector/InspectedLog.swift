@@ -74,6 +74,9 @@
             return found
         }
 
+        /// The sequence before the first entry: 0, or the base of a compacted log.
+        private var before: UInt64 { reader.first.value - 1 }
+
         /// The last sequence that can be shown.
         func lastShown() throws -> LogSequence {
             let last = try reader.lastSequence()
@@ -83,13 +86,15 @@
 
         /// The number of entries with a sequence of at most `sequence`.
         func count(upTo sequence: LogSequence) -> Int {
-            guard let sequences else { return Int(clamping: sequence.value) }
+            guard let sequences else {
+                return Int(clamping: max(sequence.value, before) - before)
+            }
             return sequences.partitioningIndex { $0 > sequence.value }
         }
 
         /// The sequence of the entry at an index; nil after the end of a file with gaps.
         func sequence(at index: Int) -> LogSequence? {
-            guard let sequences else { return LogSequence(UInt64(index) + 1) }
+            guard let sequences else { return LogSequence(before + UInt64(index) + 1) }
             return index < sequences.count ? LogSequence(sequences[index]) : nil
         }
 

@@ -62,7 +62,7 @@ extension KnownIntent {
     /// Loading until the intent is settled.
     var data: RemoteData<Answer, IntentFailure> {
         guard let answer else {
-            let number = recorded.number
+            let number = id.number
             precondition(!state.isSettled, "intent \(number) is \(state) without an answer")
             return .loading
         }

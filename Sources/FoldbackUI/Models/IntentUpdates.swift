@@ -85,7 +85,7 @@ struct IntentCursor: Sendable {
         guard !isOver, !Task.isCancelled else { return nil }
         do throws(LogError) {
             let known = try await core.intent(id.number, after: last)
-            guard known.recorded.id == id else { throw .unknownIntent(id.number) }
+            guard known.id == id else { throw .unknownIntent(id.number) }
             last = known.state
             isOver = known.state.isSettled
             return known.data

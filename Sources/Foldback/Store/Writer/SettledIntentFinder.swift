@@ -33,34 +33,20 @@ final class SettledIntentFinder {
     ///   row.
     func find(_ number: IntentNumber) throws(LogError) -> SettledIntentRow {
         if let known = found[number] { return known }
-        let row = try storage.settledRow(of: number, uncommitted)
-        guard let settlement = row.settlement else {
+        let stored = try storage.foundIntent(number, codec: codec, uncommitted: uncommitted)
+        guard let settlement = stored.row.settlement else {
             throw .damaged(
                 path: storage.path, sequence: nil,
                 reason: "intent \(number) should be in the overlay and is not")
         }
-        let recorded: RecordedIntent
-        do throws(LogError) {
-            recorded = try storage.settledIntent(
-                number, codec: codec, uncommitted: uncommitted
-            ).recorded
-        } catch .compactedIntent {
-            guard let id = storage.base?.id(of: number, storage.header.replicas) else {
-                throw .damaged(
-                    path: storage.path, sequence: nil,
-                    reason: "the row base does not know the replica of intent \(number)")
-            }
-            let intent = SettledIntentRow(
-                row: row, intent: SettledIntent(compacted: id, settlement: settlement))
-            found[number] = intent
-            return intent
-        }
         // Decisions on undone and redone actions ask how an intent was withdrawn (F21).
         let change: IntentChange? =
-            settlement == .withdrawn ? try self.change(at: row.settlementSequence) : nil
-        let intent = SettledIntentRow(
-            row: row,
-            intent: SettledIntent(recorded: recorded, settlement: settlement, change: change))
+            settlement == .withdrawn ? try self.change(at: stored.row.settlementSequence) : nil
+        let settled =
+            stored.recorded.map {
+                SettledIntent(recorded: $0, settlement: settlement, change: change)
+            } ?? SettledIntent(compacted: stored.id, settlement: settlement)
+        let intent = SettledIntentRow(row: stored.row, intent: settled)
         found[number] = intent
         return intent
     }

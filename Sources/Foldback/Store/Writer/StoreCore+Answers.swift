@@ -30,12 +30,13 @@ extension StoreCore {
         guard 1 <= number, number < published.nextNumber else { throw .unknownIntent(number) }
         if let intent = published.overlay[number] {
             return KnownIntent(
-                recorded: intent.recorded, state: intent.state,
+                id: intent.recorded.id, recorded: intent.recorded, state: intent.state,
                 answeredAt: intent.acceptance?.sequence)
         }
         // Before the check, the row could be an earlier row of the intent, from an old page.
         try writer.pageCheck.requireSoundPages()
-        let (row, recorded) = try storage.settledIntent(number, codec: codec)
+        let found = try storage.foundIntent(number, codec: codec)
+        let row = found.row
         // The row can be of a commit that is not published yet. Its answer must not be returned
         // before the commit is published, which happens at once or never (F15).
         guard row.settlementSequence <= publication.read(\.sequence) else {
@@ -46,11 +47,13 @@ extension StoreCore {
         guard let settlement = row.settlement else { return try status(of: number) }
         guard case .rejected(let isDismissed) = settlement else {
             return KnownIntent(
-                recorded: recorded, state: settlement.state, answeredAt: row.settlementSequence)
+                id: found.id, recorded: found.recorded, state: settlement.state,
+                answeredAt: row.settlementSequence)
         }
         let rejection = try rejection(of: number, at: row.settlementSequence)
         return KnownIntent(
-            recorded: recorded, state: .rejected, answeredAt: row.settlementSequence,
+            id: found.id, recorded: found.recorded, state: .rejected,
+            answeredAt: row.settlementSequence,
             rejection: rejection, isDismissed: isDismissed)
     }
 
@@ -124,7 +127,9 @@ extension StoreCore {
 
 /// An intent with its state and its latest answer, without its event's type.
 package struct KnownIntent: Sendable {
-    package let recorded: RecordedIntent
+    package let id: IntentID
+    /// The intent as its entry has it; nil if the entry was removed (C4).
+    package let recorded: RecordedIntent?
     package let state: IntentState
     /// The entry that set the state; nil while the intent is pending.
     package let answeredAt: LogSequence?
@@ -143,11 +148,11 @@ package struct KnownIntent: Sendable {
         case .confirmed: content = .confirmed
         case .rejected:
             guard let rejection else {
-                preconditionFailure("intent \(recorded.number) is rejected without a rejection")
+                preconditionFailure("intent \(id) is rejected without a rejection")
             }
             content = .rejected(rejection)
         case .withdrawn: content = .withdrawn
         }
-        return Answer(intent: recorded.number, content: content, sequence: answeredAt)
+        return Answer(intent: id.number, content: content, sequence: answeredAt)
     }
 }
