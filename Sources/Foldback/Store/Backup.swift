@@ -38,9 +38,9 @@ extension Store {
     /// - Returns: the last entry that the copy has.
     /// - Throws: `.damaged` if anything in the log is damaged; no copy is made then, because it could
     ///   replace a sound one. `.notABackup`; `.locked` if a store, or a reader of this process, has the
-    ///   earlier backup open, or another backup to this place runs; `.notALog` or `.unsafeFile` if something else is there. `.missing` for a
-    ///   log in memory. `.closed`, `.storage`. The log was not changed by any of these, and neither
-    ///   was what `directory` had.
+    ///   earlier backup open, or another backup to this place runs; `.notALog` or `.unsafeFile` if
+    ///   something else is there. `.missing` for a log in memory. `.closed`, `.storage`. The log was not
+    ///   changed by any of these, and neither was what `directory` had.
     /// - Complexity: reads the log three times: to check it, to copy it, and to check the copy. Memory
     ///   O(n) in settled intents.
     @discardableResult

@@ -23,7 +23,9 @@ public struct Compaction: Hashable, Sendable {
     public let base: LogSequence
     /// The number of entries that this compaction has removed.
     public let removed: Int
-    /// Why more could not be removed, each a sentence; empty if the window is all that is kept.
+    /// Why more could not be removed, in words for a developer; empty if the window is all that is kept.
+    /// The code does not read an event, or a superseded log is kept beside the log
+    /// (``LogDirectory/keptLogs()``).
     public let held: [String]
 }
 
