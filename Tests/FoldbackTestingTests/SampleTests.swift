@@ -102,6 +102,27 @@ import Testing
         #expect(finding.contains("/put/color of the event is the name of a member that version 1"))
     }
 
+    @Test func `C6: a raised version that says nothing of earlier versions is found`() throws {
+        try check(Shelf1.self)
+        let finding = try finding { try check(ShelfSilent.self) }
+        #expect(
+            finding.contains("earlierVersions does not say what becomes of version 1"),
+            "\(finding)")
+    }
+
+    @Test func `C6: what is adopted and cannot be read is found`() throws {
+        try check(Shelf1.self)
+        let finding = try finding { try check(ShelfBlind.self) }
+        #expect(finding.contains("the row of items of version 1"), "\(finding)")
+        #expect(finding.contains("cannot be read any more"))
+    }
+
+    @Test func `C6: a member that is not adopted with the state is found`() throws {
+        try check(Likes1.self)
+        let finding = try self.finding { try check(LikesNarrow.self) }
+        #expect(finding.contains("does not read /state/likes of the state"), "\(finding)")
+    }
+
     @Test func `a missing sample is found where nothing is recorded`() throws {
         let finding = try finding { try check(Likes1.self, isRecording: false) }
         #expect(finding.contains("no sample of the event of version 1"))
@@ -156,6 +177,8 @@ private protocol AppVersion: Sendable {
     associatedtype State: Codable & Sendable
     static var codec: any EventCodec<Event> { get }
     static var version: UInt32 { get }
+    static var adopted: [UInt32] { get }
+    static var refolded: [UInt32] { get }
     static var hasRows: Bool { get }
     static var events: Generator<Event> { get }
     static func state(after event: Event, _ state: State?) -> State
@@ -163,13 +186,20 @@ private protocol AppVersion: Sendable {
 
 extension AppVersion {
     static var version: UInt32 { 1 }
+    static var adopted: [UInt32] { [] }
+    static var refolded: [UInt32] { [] }
     static var hasRows: Bool { false }
+
+    static func earlierVersions<P: EventFold>(of _: P.Type) -> [EarlierVersion<P>] {
+        adopted.map { .adopted($0) } + refolded.map { .refolded($0) }
+    }
 }
 
 private struct ValueOf<V: AppVersion>: Projection, Codable {
     var state: V.State?
     static var name: String { "App" }
     static var version: UInt32 { V.version }
+    static var earlierVersions: [EarlierVersion<Self>] { V.earlierVersions(of: Self.self) }
     static var codec: any EventCodec<V.Event> { V.codec }
     mutating func apply(_ event: V.Event, _ context: EventContext) {
         state = V.state(after: event, state)
@@ -179,6 +209,7 @@ private struct ValueOf<V: AppVersion>: Projection, Codable {
 private struct RowsOf<V: AppVersion>: StoredProjection {
     static var name: String { "App" }
     static var version: UInt32 { V.version }
+    static var earlierVersions: [EarlierVersion<Self>] { V.earlierVersions(of: Self.self) }
     static var codec: any EventCodec<V.Event> { V.codec }
     static var table: RowTable<Int, V.State> { RowTable("items") }
     static var schema: RowSchema { RowSchema(table) }
@@ -295,6 +326,7 @@ private enum Shelf2: AppVersion {
     struct State: Codable, Sendable { var name: String, color: String? }
     static var codec: any EventCodec<Event> { JSONCodec() }
     static let version: UInt32 = 2
+    static let adopted: [UInt32] = [1]
     static let hasRows = true
     static let events = Shelf1.events
     static func state(after event: Event, _ state: State?) -> State {
@@ -311,6 +343,8 @@ private enum Shelf3: AppVersion {
         JSONCodec(version: 2, ignoredMembers: ["/put/color"])
     }
     static let version: UInt32 = 3
+    static let adopted: [UInt32] = [1]
+    static let refolded: [UInt32] = [2]
     static let hasRows = true
     static let events = Generator<Event>.making(Event.put, .element(of: ["cup", "pen"]))
     static func state(after event: Event, _ state: State?) -> State {
@@ -326,6 +360,7 @@ private enum ShelfReviving: AppVersion {
     typealias State = Shelf1.State
     static var codec: any EventCodec<Event> { JSONCodec(version: 3) }
     static let version: UInt32 = 4
+    static let refolded: [UInt32] = [1, 2, 3]
     static let hasRows = true
     static let events = Generator<Event>.making(
         Event.put, .element(of: ["cup", "pen"]), .element(of: [nil, 1] as [Int?]))
@@ -334,6 +369,43 @@ private enum ShelfReviving: AppVersion {
         case .put(let name, _): State(name: name)
         }
     }
+}
+
+/// It does not say what becomes of the rows of version 1.
+private enum ShelfSilent: AppVersion {
+    typealias Event = Shelf1.Event
+    typealias State = Shelf1.State
+    static var codec: any EventCodec<Event> { JSONCodec() }
+    static let version: UInt32 = 2
+    static let hasRows = true
+    static let events = Shelf1.events
+    static func state(after event: Event, _ state: State?) -> State {
+        Shelf1.state(after: event, state)
+    }
+}
+
+/// It adopts rows that it cannot read.
+private enum ShelfBlind: AppVersion {
+    typealias Event = Shelf1.Event
+    struct State: Codable, Sendable { var title: String }
+    static var codec: any EventCodec<Event> { JSONCodec() }
+    static let version: UInt32 = 2
+    static let adopted: [UInt32] = [1]
+    static let hasRows = true
+    static let events = Shelf1.events
+    static func state(after event: Event, _ state: State?) -> State {
+        State(title: Shelf1.state(after: event, nil).name)
+    }
+}
+
+/// It adopts a state with a member that it does not read.
+private enum LikesNarrow: AppVersion {
+    struct State: Codable, Sendable { var others: Int? }
+    static var codec: any EventCodec<Likes1.Event> { Likes1.codec }
+    static let version: UInt32 = 2
+    static let adopted: [UInt32] = [1]
+    static let events = Likes1.events
+    static func state(after event: Likes1.Event, _ state: State?) -> State { State() }
 }
 
 /// What the versions of the app of steps share.

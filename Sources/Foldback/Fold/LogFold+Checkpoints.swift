@@ -9,7 +9,7 @@ extension LogFold {
     ) throws(LogError) -> LogFold {
         let fold = LogFold(of: storage, projections, sharing: shared)
         guard let base = storage.base else { return fold }
-        let begun: (fold: LogFold, lacking: [ProjectionIdentity])
+        let begun: (fold: LogFold, lacking: [String])
         do throws(CheckpointRefusal) {
             begun = try fold.begun(at: base, in: storage, codec)
         } catch {
@@ -25,16 +25,15 @@ extension LogFold {
         }
         guard begun.lacking.isEmpty else {
             throw .needsHistory(
-                path: storage.path, projections: begun.lacking.map { "\($0)" },
-                base: base.sequence)
+                path: storage.path, projections: begun.lacking, base: base.sequence)
         }
         return begun.fold
     }
 
-    /// Returns the fold at the base, and the projections that the base lacks.
+    /// Returns the fold at the base, and the projections that the base lacks, each perhaps with a reason.
     private func begun(
         at base: LogBase, in storage: any LogStorage, _ codec: any PayloadCodec
-    ) throws(CheckpointRefusal) -> (fold: LogFold, lacking: [ProjectionIdentity]) {
+    ) throws(CheckpointRefusal) -> (fold: LogFold, lacking: [String]) {
         guard let manifest = try storage.checkpointManifest(at: base.sequence) else {
             throw CheckpointRefusal(because: .damaged("it is missing"))
         }
@@ -45,24 +44,29 @@ extension LogFold {
         var begun = LogFold(
             of: storage, folds: folds, rows: rows, sharing: shared, at: log,
             without: UnreadEvents(), partly: PartlyReadEvents())
-        var lacking: [ProjectionIdentity] = []
-        /// Restores a projection from its section, or notes that this is not possible.
+        var lacking: [String] = []
+        /// Restores a projection from its section, or notes why this is not possible.
         func restore(
-            _ identity: ProjectionIdentity, as name: ProjectionIdentity,
+            _ identity: ProjectionIdentity, from taken: [ProjectionIdentity],
             _ take: (ProjectionSection) throws -> Void
         ) throws(CheckpointRefusal) {
-            guard manifest.sections.contains(where: { $0.projection == identity }) else {
-                return lacking.append(name)
+            let there = manifest.sections.compactMap(\.projection)
+            guard let found = taken.first(where: { there.contains($0) }) else {
+                let other = there.first { $0.name == identity.name }
+                return lacking.append(
+                    other.map { "\(identity) (the base has version \($0.version))" } ?? "\(identity)")
             }
-            let section = try storage.checkpointedProjection(identity, of: manifest)
-            do { try take(section) } catch { lacking.append(name) }
+            let section = try storage.checkpointedProjection(found, of: manifest)
+            do { try take(section) } catch { lacking.append("\(identity) (\(error))") }
         }
         for index in folds.indices {
-            let identity = folds[index].identity
-            try restore(identity, as: identity) { try begun.folds[index].restore($0) }
+            let fold = folds[index]
+            try restore(fold.identity, from: fold.identitiesAtBase) {
+                try begun.folds[index].restore($0)
+            }
         }
         for index in rows.indices where rows[index].sequence < base.sequence {
-            try restore(rows[index].identityInMemory, as: rows[index].identity) {
+            try restore(rows[index].identity, from: rows[index].identitiesAtBase) {
                 try begun.rows[index].restore($0, at: base.sequence)
             }
         }

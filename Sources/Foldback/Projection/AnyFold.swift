@@ -7,8 +7,10 @@ package protocol AnyFold: Sendable {
 
     /// The number of confirmed events that did not apply (F9).
     var faultCount: Int { get }
+    /// See ``EventFold/identitiesAtBase``.
+    var identitiesAtBase: [ProjectionIdentity] { get }
 
-    /// Continues from a checkpoint.
+    /// Continues from a checkpoint, or from a base, whose section may be of an earlier version (C6).
     ///
     /// - Throws: the state codec's error; ``PartlyReadState`` if the state has a member that this
     ///   code does not read (E12). The fold stays unchanged.
@@ -105,15 +107,27 @@ package struct FoldedState<P: Projection>: Sendable {
 extension Fold: AnyFold {
     package var identity: ProjectionIdentity { P.identity }
 
+    package var identitiesAtBase: [ProjectionIdentity] { P.identitiesAtBase }
+
     package mutating func restore(_ section: ProjectionSection) throws {
+        self = Fold(
+            confirmed: try state(of: section), faults: section.faults, inPlaceOf: memberName,
+            excerpt: excerpt)
+    }
+
+    private func state(of section: ProjectionSection) throws -> P {
+        let earlier = P.earlierVersions.first { $0.number == section.identity.version }
+        if let earlier, case .migratingState(let migrate) = earlier.taking,
+            section.identity.version != P.version
+        {
+            return try migrate(section.state)
+        }
         guard let codec = P.stateCodec else { throw UnreadableState(reason: "it has no codec") }
         let left = try excerpt.membersLeft(in: section.sample, of: section.state)
         guard left.isEmpty else {  // mutant: state-part
             throw PartlyReadState(members: left.sorted())
         }
-        self = Fold(
-            confirmed: try codec.decode(section.state.span.bytes), faults: section.faults,
-            inPlaceOf: memberName, excerpt: excerpt)
+        return try codec.decode(section.state.span.bytes)
     }
 
     package mutating func makeFoldedState(
@@ -198,6 +212,9 @@ package struct UnreadableState: Error, CustomStringConvertible {
 
 /// The error for a checkpoint's state that this code reads only in part (E12). What it does not
 /// read would be missing from the next checkpoint.
-package struct PartlyReadState: Error {
+package struct PartlyReadState: Error, CustomStringConvertible {
     let members: [JSONPointer]
+    package var description: String {
+        "this code does not read \(members.map(\.description).joined(separator: ", ")) of the state"
+    }
 }

@@ -28,6 +28,10 @@ public protocol EventFold: Sendable {
     /// new member or another shape. States that another version stored are not used. ``Store/verify()`` finds a
     /// forgotten increment.
     static var version: UInt32 { get }
+
+    /// What this code does with the states or rows of earlier versions at the base of a compacted log
+    /// (``Store/compact(at:_:also:keeping:archive:forgetting:sources:)``). The default is none.
+    static var earlierVersions: [EarlierVersion<Self>] { get }
 }
 
 extension EventFold where Event: Codable {

@@ -24,8 +24,9 @@
 ///   fold applies nothing more. The writer drops it, with the transaction (L6).
 package struct RowFold: Sendable {
     package let identity: ProjectionIdentity
-    /// The identity of ``RowsInMemory``, which has the rows at a base.
-    let identityInMemory: ProjectionIdentity
+    /// See ``EventFold/identitiesAtBase``: those of ``RowsInMemory``, which has the rows at a base.
+    let identitiesAtBase: [ProjectionIdentity]
+    private let rowsAtBase: RowsAtBase
     package private(set) var schema: StoredSchema
     /// The format of the codec that reads the events.
     private var format = EventFormat.none
@@ -61,7 +62,8 @@ package struct RowFold: Sendable {
     /// Creates the fold before the first entry, with its own rows in memory.
     package init<P: StoredProjection>(_: P.Type) {
         self.init(
-            P.identity, RowsInMemory<P>.identity, StoredSchema(P.schema, number: 0), P.inverter
+            P.identity, RowsInMemory<P>.identitiesAtBase, P.rowsAtBase,
+            StoredSchema(P.schema, number: 0), P.inverter
         ) { folded, rows in
             switch folded.payload.content {
             case .event(let event):
@@ -76,10 +78,12 @@ package struct RowFold: Sendable {
     }
 
     private init(
-        _ identity: ProjectionIdentity, _ identityInMemory: ProjectionIdentity,
-        _ schema: StoredSchema, _ inverter: RowInverter?, _ apply: @escaping RowApply
+        _ identity: ProjectionIdentity, _ identitiesAtBase: [ProjectionIdentity],
+        _ rowsAtBase: @escaping RowsAtBase, _ schema: StoredSchema, _ inverter: RowInverter?,
+        _ apply: @escaping RowApply
     ) {
-        self.identityInMemory = identityInMemory
+        self.identitiesAtBase = identitiesAtBase
+        self.rowsAtBase = rowsAtBase
         self.inverter = inverter
         self.identity = identity
         self.schema = schema
@@ -109,12 +113,11 @@ package struct RowFold: Sendable {
     ///
     /// If the rows are in a log, they are changes that it lacks.
     ///
-    /// - Throws: `FormatError` if the rows are of another schema, or cannot be read.
-    mutating func restore(
-        _ section: ProjectionSection, at sequence: LogSequence
-    ) throws(FormatError) {
+    /// - Throws: an error if the rows cannot be read, or are of another version that the projection
+    ///   neither adopts nor migrates (C6).
+    mutating func restore(_ section: ProjectionSection, at sequence: LogSequence) throws {
         let prefix = StoredRow.prefix(of: schema.number)
-        for (key, value) in try StoredRow.all(in: section.state, schema.schema) {
+        for (key, value) in try rowsAtBase(section) {
             let key = KeyBytes(prefix + key)
             confirmed.set(.row(value), at: key)
             notes?.add(.row(value), at: key)

@@ -114,6 +114,18 @@ public struct RowSchema: Sendable {
         return true
     }
 
+    /// Writes a row of an earlier version into the table that has its name now.
+    ///
+    /// - Returns: the table's place in the schema.
+    /// - Throws: `RowError.unknown` if there is no such table; errors of its codec.
+    func put(_ old: EarlierRow, in rows: inout TouchedRows) throws -> Int {
+        guard let place = places[old.table], case .table(_, let codec) = spaces[place].kind else {
+            throw RowError.unknown(old.table)
+        }
+        try codec.put(old.key, old.bytes, &rows)
+        return place
+    }
+
     /// The names of all tables and indexes, in the order of the schema.
     package var spaceNames: [(name: String, isTable: Bool)] {
         spaces.map { space in

@@ -89,7 +89,12 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
                         else { return nil }
                         return (key, row)
                     },
-                    rewritten: { try encoded(try decoded($0.span.bytes)) })))
+                    rewritten: { try encoded(try decoded($0.span.bytes)) },
+                    put: { key, bytes, rows in
+                        try rows.put(
+                            try decoded(bytes.span.bytes), at: try Key(stored: key, after: 0),
+                            in: self)
+                    })))
     }
 
     func encoded(_ row: Row) throws -> [UInt8] {
@@ -163,6 +168,8 @@ struct AnyTableCodec: Sendable {
     let shown: @Sendable ([UInt8], [UInt8]) -> (key: Any, row: Any)?
     /// Decodes a row, and encodes it again.
     let rewritten: @Sendable ([UInt8]) throws -> [UInt8]
+    /// Decodes the bytes of a key and a row, and writes the row.
+    let put: @Sendable ([UInt8], [UInt8], inout TouchedRows) throws -> Void
 }
 
 /// The types of a table or an index, to detect another table or index with the same name.

@@ -22,8 +22,13 @@ public struct RowsInMemory<Stored: StoredProjection>: Projection {
     public static var stateCodec: (any StateCodec<Self>)? { RowsInMemoryCodec<Stored>() }
 
     public mutating func apply(_ event: Stored.Event, _ context: EventContext) throws {
+        try change { try Stored.apply(event, context, to: &$0) }
+    }
+
+    /// Makes the changes of `body`, or none if it throws.
+    mutating func change(_ body: (inout TouchedRows) throws -> Void) throws {
         var touched = touchable
-        try Stored.apply(event, context, to: &touched)
+        try body(&touched)
         for (key, value) in touched.writes { rows.set(value, at: key) }
     }
 
@@ -147,26 +152,16 @@ private struct RowsInMemoryCodec<Stored: StoredProjection>: StateCodec {
     }
 
     func decode(_ bytes: RawSpan) throws -> RowsInMemory<Stored> {
-        RowsInMemory(
-            everything: try StoredRow.all(
-                in: bytes.withUnsafeBytes { Array($0) }, Stored.schema))
-    }
-}
-
-extension StoredRow {
-    /// Returns the rows and index entries in the state of a ``RowsInMemory``; keys begin after the
-    /// projection's number.
-    ///
-    /// - Throws: `.damaged` if another schema has made them.
-    static func all(
-        in state: [UInt8], _ schema: RowSchema
-    ) throws(FormatError) -> [(key: [UInt8], value: [UInt8])] {
-        var reader = ByteReader(unsealed: state)
-        guard try reader.sizedString() == schema.summary else {
-            throw .damaged("the rows are of another schema")
+        let written = try EarlierRows(bytes.withUnsafeBytes { Array($0) })
+        let schema = Stored.schema
+        if written.summary == schema.summary { return RowsInMemory(everything: written.everything) }
+        // The schema's text changes with an index too, and index entries follow from the rows.
+        guard
+            RowSchema.tables(inSummary: schema.summary)
+                == RowSchema.tables(inSummary: written.summary)
+        else {
+            throw FormatError.damaged("its tables are \(written.summary)")
         }
-        var pairs: [(key: [UInt8], value: [UInt8])] = []
-        while !reader.isAtEnd { pairs.append((try reader.sized(), try reader.sized())) }
-        return pairs
+        return try .adopting(written)
     }
 }

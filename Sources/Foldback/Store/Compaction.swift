@@ -44,8 +44,8 @@ extension Store {
     ///
     /// What is gone: views, entries and ``answers(after:)`` from before the base (`.compacted`), undoing
     /// an intent that was confirmed before it (`.compactedIntent`), and making states again from the
-    /// removed entries. So code whose projection has another version cannot open the log
-    /// (`.needsHistory`). Do not raise a version in the same release, and keep an archive if you will.
+    /// removed entries. So a later version of a projection says what becomes of these states
+    /// (``EventFold/earlierVersions``). Without that, it cannot open the log (`.needsHistory`).
     ///
     /// A new log is written beside the old one, as `NAME.compacted`, and verified against the old one. Only
     /// then do they exchange their names. So after a kill or a power cut, the log is the old one or the

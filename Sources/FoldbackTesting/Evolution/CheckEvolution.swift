@@ -20,6 +20,8 @@ import Foundation
 ///   the projection for a state;
 /// - if a member has the name of one that an earlier version dropped;
 /// - if a version went down;
+/// - if ``/Foldback/EventFold/earlierVersions`` does not say what becomes of an earlier version's states or
+///   rows in a compacted log, or if what it says does not work for a sample;
 /// - if a sample is missing and the environment has `CI`, because nothing is recorded there.
 ///
 /// A new case of an event needs no higher version: older code reports that it cannot read it (E4).
@@ -55,7 +57,11 @@ func checkEvolution<P: Projection>(
         check.check(.state, [isState ? excerpt : bytes], names) { bytes in
             try codec.encode(try codec.decode(bytes.span.bytes))
         }
+        check.checkEarlier(.state, P.versionsAtBase) { bytes, version in
+            try codec.encode(try P.state(atBase: bytes, version: version))
+        }
     }
+    check.requireEarlier()
     try check.finish()
 }
 
@@ -92,7 +98,12 @@ func checkEvolution<P: StoredProjection>(
         check.check(.row(table: space.name), written, names) {
             try P.schema.rewritten($0, of: space.name)
         }
+        // A sample has no key, so only an adopted row can be made of it.
+        check.checkEarlier(.row(table: space.name), P.adoptedVersions) { row, _ in
+            try P.schema.rewritten(row, of: space.name)
+        }
     }
+    check.requireEarlier()
     try check.finish()
 }
 
@@ -140,6 +151,34 @@ private struct EvolutionCheck<P: EventFold> {
             read(index, Int64(codec.format.version)) { bytes in
                 try codec.encode(try codec.decode(bytes.span.bytes, format: format))
             }
+        }
+    }
+
+    /// Checks that what this code takes from the base of a compacted log can be made of the samples.
+    mutating func checkEarlier(
+        _ kind: EvolutionSamples.Kind, _ taken: Set<UInt32>,
+        _ make: ([UInt8], UInt32) throws -> [UInt8]
+    ) {
+        for index in samples.samples.indices where samples.samples[index].kind == kind {
+            let version = samples.samples[index].version
+            guard version < Int64(P.version), let taken = taken.first(where: { $0 == version }) else {
+                continue
+            }
+            read(index, Int64(P.version)) { try make($0, taken) }
+        }
+    }
+
+    /// Checks that the projection says what becomes of each earlier version.
+    mutating func requireEarlier() {
+        let told = Set(P.earlierVersions.map { Int64($0.number) })
+        let versions = samples.samples.filter {
+            if case .event = $0.kind { false } else { true }
+        }.map(\.version)
+        for version in Set(versions).subtracting(told).sorted() where version < Int64(P.version) {
+            findings.append(
+                "the projection has version \(P.version), and earlierVersions does not say what becomes "
+                    + "of version \(version) in a compacted log: add .adopted(\(version)), "
+                    + ".migrated(\(version)) or .refolded(\(version))")
         }
     }
 

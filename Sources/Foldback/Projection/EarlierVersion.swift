@@ -1,0 +1,140 @@
+/// What code does with the states or rows that an earlier version of its projection left at the base
+/// of a compacted log (C6).
+///
+/// ```swift
+/// static let version: UInt32 = 3
+/// static var earlierVersions: [EarlierVersion<Self>] {
+///     [.adopted(2), .migrated(1) { (old: TasksOfVersion1) in Tasks(old) }]
+/// }
+/// ```
+/// A log with all of its entries needs none of this: its states and rows are folded again. The removed
+/// entries of a compacted log cannot be folded, so what the base has is all that is left of them.
+public struct EarlierVersion<P: EventFold>: Sendable {
+    /// The ``EventFold/version`` that made the states or rows.
+    public let number: UInt32
+    let taking: Taking
+
+    enum Taking: Sendable {
+        case adopting
+        case migratingState(@Sendable ([UInt8]) throws -> P)
+        case migratingRows(@Sendable (EarlierRow, inout TouchedRows) throws -> Void)
+        case refolding
+    }
+
+    /// The states or rows mean the same, and this code reads them: a member was added that has a
+    /// default, or an index.
+    ///
+    /// Index entries are made again. A row whose table is not in the schema any more cannot be adopted.
+    public static func adopted(_ number: UInt32) -> Self { Self(number: number, taking: .adopting) }
+
+    /// Nothing can be made of them, so this code opens a compacted log only with an archive
+    /// (`LogError.needsHistory`).
+    ///
+    /// It says that this is on purpose, for `checkEvolution` of FoldbackTesting.
+    public static func refolded(_ number: UInt32) -> Self { Self(number: number, taking: .refolding) }
+}
+
+extension EarlierVersion where P: Projection {
+    /// The state is what `migrate` makes of the state that `codec` reads.
+    ///
+    /// `migrate` must return what folding the same events again would give, because devices that still
+    /// have all entries do that.
+    public static func migrated<Codec: StateCodec>(
+        _ number: UInt32, reading codec: Codec,
+        _ migrate: @escaping @Sendable (Codec.State) throws -> P
+    ) -> Self {
+        Self(
+            number: number,
+            taking: .migratingState { try migrate(try codec.decode($0.span.bytes)) })
+    }
+
+    /// The state is what `migrate` makes of the state that JSON has.
+    ///
+    /// `migrate` must return what folding the same events again would give, because devices that still
+    /// have all entries do that.
+    public static func migrated<Old: Codable>(
+        _ number: UInt32, _ migrate: @escaping @Sendable (Old) throws -> P
+    ) -> Self { migrated(number, reading: JSONStateCodec<Old>(), migrate) }
+}
+
+extension EarlierVersion where P: StoredProjection {
+    /// The rows are those that `migrate` writes.
+    ///
+    /// It is called with each row of the earlier tables, in the order of tables and keys. Index entries
+    /// follow from the rows. The result must be what folding the same events again would give.
+    public static func migrated(
+        _ number: UInt32,
+        _ migrate: @escaping @Sendable (EarlierRow, inout TouchedRows) throws -> Void
+    ) -> Self { Self(number: number, taking: .migratingRows(migrate)) }
+}
+
+/// A row that an earlier version of a stored projection has written.
+///
+/// ```swift
+/// .migrated(1) { old, rows in
+///     guard old.table == "notes" else { return }
+///     let note = try old.row(NoteOfVersion1.self)
+///     try rows.put(Note(note), at: try old.key(UUID.self), in: notes)
+/// }
+/// ```
+public struct EarlierRow: Sendable {
+    /// The name of its table.
+    public let table: String
+    let key: [UInt8]
+    /// The bytes that the table's codec wrote.
+    public let bytes: [UInt8]
+
+    /// Returns the row's key.
+    ///
+    /// - Throws: ``RowError`` if it is not a key of this type.
+    public func key<Key: RowKey>(_ type: Key.Type) throws -> Key { try Key(stored: key, after: 0) }
+
+    /// Returns the row of a table whose rows are JSON.
+    ///
+    /// - Throws: `DecodingError` if it is not a row of this type.
+    public func row<Row: Codable & Sendable>(_ type: Row.Type) throws -> Row {
+        try JSONBytes<Row>().decode(bytes.span.bytes)
+    }
+}
+
+extension EventFold {
+    public static var earlierVersions: [EarlierVersion<Self>] { [] }
+
+    /// What may be at a base for this code to begin there: the present version first.
+    package static var identitiesAtBase: [ProjectionIdentity] {
+        [identity]
+            + versionsAtBase.sorted(by: >).map {
+                ProjectionIdentity(name: identity.name, version: $0)
+            }
+    }
+
+    /// The earlier versions whose states or rows this code takes.
+    package static var versionsAtBase: Set<UInt32> {
+        Set(
+            earlierVersions.filter { if case .refolding = $0.taking { false } else { true } }
+                .map(\.number)
+        ).subtracting([version])
+    }
+
+    /// The earlier versions whose states or rows mean the same.
+    package static var adoptedVersions: Set<UInt32> {
+        Set(
+            earlierVersions.filter { if case .adopting = $0.taking { true } else { false } }
+                .map(\.number))
+    }
+}
+
+extension Projection {
+    /// Returns the state that this code makes of a state at a base.
+    ///
+    /// - Throws: the errors of the codec and of the migration; an error if the state has a member that
+    ///   this code does not read.
+    package static func state(atBase state: [UInt8], version: UInt32) throws -> Self {
+        var fold = Fold<Self>()
+        try fold.restore(
+            ProjectionSection(
+                identity: ProjectionIdentity(name: identity.name, version: version), faults: [],
+                sample: state, state: state))
+        return fold.state(.confirmed, of: Self.self)
+    }
+}
