@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackHistory
+import FoldbackSync
 import Foundation
 import TestSupport
 import Testing
@@ -53,6 +54,37 @@ struct Account {
     var unreadCount: Int { store.view.unreadCount(of: user) }
 }
 // Article Accounts, the account ends
+
+// Article Accounts, signing in begins
+/// A user's likes, as the server sends them to a new device.
+struct LikesPage: Sendable {
+    let likes: Likes
+    let through: Position
+    let lineage: Lineage
+}
+
+/// Opens the log of an account, and brings what the user did before there was an account. Call it again
+/// if it was cut off: nothing is lost, and nothing is recorded twice.
+func signIn(
+    account: URL, local: URL, fetching page: () async throws -> LikesPage
+) async throws -> Store<Likes> {
+    if !FileManager.default.fileExists(atPath: account.path) {
+        let page = try await page()
+        try await Store<Likes>.begin(
+            at: account, from: [.value(page.likes)], through: page.through, of: page.lineage)
+    }
+    let store = try await Store.open(
+        at: account, Likes.self, confirmedBy: .downlink, durability: .durable)
+    if FileManager.default.fileExists(atPath: local.path) {
+        let work = try await Store.open(
+            at: local, Likes.self, confirmedBy: .downlink, durability: .durable)
+        try await store.bring(.pending, from: work)
+        await work.close()
+        try await Store<Likes>.wipe(at: local, discardingPending: true)
+    }
+    return store
+}
+// Article Accounts, signing in ends
 
 // Article Accounts, signing out begins
 extension Account {
@@ -114,6 +146,47 @@ func widgetText(of user: String, from copy: URL) throws(LogError) -> String {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path) == ["7f31"])
     }
 
+    @Test func `N6: what a user did without an account becomes the account's first intents`()
+        async throws
+    {
+        func url(_ name: String) -> URL {
+            directory.url.appending(path: name, directoryHint: .isDirectory)
+        }
+        let guest = try await Store.open(
+            at: url("local"), Likes.self, confirmedBy: .downlink, durability: .relaxed)
+        for post in ["a", "b"] { try await guest.record(.liked(post: post)) }
+        await guest.close()
+        let server = InProcessAuthority(Likes.self)
+        let other = Store.inMemory(Likes.self, confirmedBy: .downlink)
+        for post in ["b", "c"] { try await other.record(.liked(post: post)) }
+        try await send(other, to: server)
+        let page = LikesPage(
+            likes: other.confirmed, through: other.syncPoint.through, lineage: server.lineage)
+
+        var store = try await signIn(account: url("7f31"), local: url("local")) { page }
+        #expect(store.view.counts == ["a": 1, "b": 2, "c": 1])
+        #expect(store.status.pendingCount == 2)
+        #expect(!FileManager.default.fileExists(atPath: url("local").path))
+        try await send(store, to: server)
+        #expect(store.confirmed.counts == ["a": 1, "b": 2, "c": 1])
+        await store.close()
+        store = try await signIn(account: url("7f31"), local: url("local")) { page }
+        #expect(store.view.counts == ["a": 1, "b": 2, "c": 1] && store.overlay.isEmpty)
+        await store.close()
+    }
+
+    private func send(_ store: Store<Likes>, to server: InProcessAuthority<Likes>) async throws {
+        let outbox = Outbox(store, to: server, policy: .ordered)
+        let sending = Task { try await outbox.run() }
+        outbox.tell(.wentOnline)
+        for number in store.overlay.map(\.number) {
+            _ = try await store.receipt(for: number).answer()
+        }
+        sending.cancel()
+        try await sending.value
+        _ = try await Downlink(store, from: server, policy: .ordered).fetch()
+    }
+
     @Test func `BK7: signing out with a pending intent needs the user's word`() async throws {
         let ada = try await account("ada", at: "7f31")
         try await ada.post("hello", id: 1)
@@ -157,7 +230,7 @@ func widgetText(of user: String, from copy: URL) throws(LogError) -> String {
         await restored.store.close()
     }
 
-    @Test(arguments: ["the user", "the account", "signing out", "backups"])
+    @Test(arguments: ["the user", "the account", "signing in", "signing out", "backups"])
     func `the article shows the code that this file runs`(_ part: String) throws {
         let here = URL(filePath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent()

@@ -232,17 +232,8 @@ extension PublishedState {
     /// - Throws: `.noCheckpoint` with the reason if there cannot be one.
     /// - Complexity: O(n) in confirmed states and overlay.
     package func checkpoint() throws(LogError) -> Checkpoint {
-        for view in views where !view.isEncodable {
-            throw .noCheckpoint(
-                reason: "\(view.identity) has no state codec; make the projection Codable")
-        }
         var sections: [ProjectionSection] = []
-        for view in views {
-            do { sections.append(try view.section()) } catch {
-                throw .noCheckpoint(
-                    reason: "the state of \(view.identity) cannot be encoded: \(error)")
-            }
-        }
+        for view in views { sections.append(try view.checkpointSection()) }
         return Checkpoint(
             log: logSection, projections: sections, unread: unread, partlyRead: partlyRead)
     }

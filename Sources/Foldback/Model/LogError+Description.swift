@@ -87,9 +87,13 @@ extension LogError: CustomStringConvertible {
                 "give a folder for its archive")
         case .notProven(let path, let reason):
             Explanation(
-                "the log at \(path) was not compacted, because the compacted log differs: \(reason); "
+                "the log at \(path) was not replaced, because the new log differs: \(reason); "
                     + "nothing was changed",
                 "verify the log")
+        case .unfitBase(let path, let reason):
+            Explanation(
+                "the log at \(path) cannot begin from these states: \(reason); nothing was changed",
+                "fetch later states, or continue on a new log")
         case .pendingIntents(let path, let count, let held):
             Explanation(
                 "the log at \(path) has \(count) pending \(count == 1 ? "intent" : "intents")"

@@ -67,8 +67,11 @@ public enum LogError: Error, Sendable {
     /// An acknowledgement log has its history nowhere else, so a compaction must archive it (C5).
     /// Nothing was changed.
     case needsArchive(path: String)
-    /// The compacted log does not agree with the log, so the log stays as it is (C7).
+    /// The compacted log does not agree with the log, or a state that a log was to begin from is not
+    /// what its codec makes of it, so the log stays as it is (C7).
     case notProven(path: String, reason: String)
+    /// The states that a log was to begin from do not fit the log that is there. Nothing was changed.
+    case unfitBase(path: String, reason: String)
 
     // MARK: Wiping
 

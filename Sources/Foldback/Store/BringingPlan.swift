@@ -30,7 +30,7 @@ struct KnownWork {
             wanted.formUnion(continued.allIDs(of: name.ids))
         }
         var found: [(number: IntentNumber, ids: [IntentID])] = []
-        try core.storage.scanEntries(from: 1, upTo: published.sequence) { entry, _ in
+        func take(_ entry: Entry) {
             switch entry {
             case .confirmed(let batch):
                 origins.formUnion(batch.events.compactMap(\.origin).filter(wanted.contains))
@@ -45,6 +45,14 @@ struct KnownWork {
                 }
             case .acknowledged, .changed: break
             }
+        }
+        let log = core.storage
+        // A compaction keeps the intents that were brought.
+        try log.scan(.kept) { (sequence: LogSequence, bytes) throws(LogError) in
+            take(try log.entry(bytes, at: sequence, codec: RawCodec()))
+        }
+        try log.scanEntries(from: log.baseSequence.next, upTo: published.sequence) { entry, _ in
+            take(entry)
         }
         for (number, ids) in found {
             let isListed = published.rejections[number] != nil

@@ -90,19 +90,24 @@ package enum CompactedLog {
     /// Both are closed. The log is complete in one of the two places if this throws.
     ///
     /// - Parameters:
-    ///   - last: the last entry of both.
+    ///   - last: the last entry of the log.
+    ///   - facts: what ``LMDBLog/facts(at:)`` of the log was when the new one was made; nil if it is
+    ///     what the new one has.
     ///   - base: where the log began.
     /// - Throws: `.locked` if another process has recorded entries, or has one of the logs open.
     package static func replace(
-        logAt path: String, through last: LogSequence, from base: LogSequence,
-        to newBase: LogSequence, archive: String?
+        logAt path: String, through last: LogSequence, expecting facts: [[UInt8]]? = nil,
+        from base: LogSequence, to newBase: LogSequence, archive: String?
     ) throws(LogError) {
         let newPath = Self.path(of: path)
         guard let old = try Wiping.hold(path) else { throw .missing(path: path) }
         guard let new = try Wiping.hold(newPath) else { throw .missing(path: newPath) }
         // In the meantime, a store may have opened the log: to record, to note that it sends an intent,
         // or to note what it has learned of the authority.
-        let content = try Wiping.reading(new) { log throws(LogError) in try log.facts(at: last) }
+        let content: [[UInt8]]?
+        if let facts { content = facts } else {
+            content = try Wiping.reading(new) { log throws(LogError) in try log.facts(at: last) }
+        }
         let found = try Wiping.reading(old) { log throws(LogError) in try log.facts(at: last) }
         guard let content, let found, content == found else {
             throw .locked(path: path, holder: .process(nil))
@@ -113,6 +118,42 @@ package enum CompactedLog {
         }
         try dispose(old, of: path, from: base, through: newBase, archive)
         withExtendedLifetime(new) {}
+    }
+
+    /// Removes a new log that never got its name, where no log is. Blocks.
+    ///
+    /// - Throws: `.notALog` if it has entries of its own. `.locked`, `.unsafeFile`, `.storage`;
+    ///   `.unfinishedWipes`.
+    static func removeUnused(beside path: String) throws(LogError) {
+        guard let held = try Wiping.hold(Self.path(of: path)) else { return }
+        let hasEntries = try Wiping.reading(held) { log throws(LogError) in
+            guard let base = log.base else { return true }
+            return UInt64(try log.recordCount()) > base.sequence.value
+        }
+        guard hasEntries != true else {
+            throw .notALog(path: held.path, reason: "it is a log whose own name is gone")
+        }
+        if let left = try Wiping.discard(held) { throw .unfinishedWipes([left]) }
+    }
+
+    /// Gives a new log its name, where no log is.
+    ///
+    /// - Throws: `.locked` if another process has made a log there.
+    static func name(logAt path: String) throws(LogError) {
+        let newPath = Self.path(of: path)
+        guard let new = try Wiping.hold(newPath) else { throw .missing(path: newPath) }
+        let there = try Wiping.hold(path)
+        if let there {
+            let isUsed = try Wiping.reading(there) { _ in true } ?? false
+            guard !isUsed else { throw .locked(path: path, holder: .process(nil)) }
+        }
+        try LMDBLog.translating(path) { () throws(LMDBError) in
+            if there == nil { try new.move(to: path) } else { try Platform.exchange(path, newPath) }
+            try Platform.syncParent(of: path)
+        }
+        if let there, let left = try Wiping.discard(there, at: newPath) {
+            throw .unfinishedWipes([left])
+        }
     }
 
     /// Moves the old log, which is at the place of the compacted form now, into the archive, or removes
@@ -138,7 +179,7 @@ package enum CompactedLog {
 extension LMDBLog {
     /// Returns what can change without a proof of it: the last record, and what is beside the entries.
     /// Empty if the log has entries after `last`.
-    fileprivate func facts(at last: LogSequence) throws(LogError) -> [[UInt8]] {
+    func facts(at last: LogSequence) throws(LogError) -> [[UInt8]] {
         guard try record(at: last.next) == nil else { return [] }
         var facts = [try record(at: last) ?? []]
         for table in [LogTable.attempts, .registered, .projections, .log] {

@@ -109,22 +109,12 @@ private struct Compactor {
     let forgotten: Set<String>
     let sources: LogSources
 
-    /// What the new log is filled with.
-    private struct Plan {
-        let base: LogBase
-        /// The checkpoints at the base and at the end.
-        let checkpoints: [CheckpointRows]
-        /// The intents whose records are kept (C4).
-        let kept: Set<IntentNumber>
-        let last: LogSequence
-    }
-
     func run() throws(LogError) -> Compaction {
         let log = try LMDBLog.openExisting(path, freshReplica: sources.freshReplica)
         let before = log.baseSequence
         let (plan, held) = try prepare(log)
         guard let plan else { return Compaction(base: before, removed: 0, held: held) }
-        try prove(plan)
+        try plan.prove(path, projections, codec)
         try CompactedLog.replace(
             logAt: path, through: plan.last, from: before, to: plan.base.sequence, archive: archive)
         return Compaction(
@@ -133,7 +123,7 @@ private struct Compactor {
     }
 
     /// Fills the new log, and closes both.
-    private func prepare(_ log: LMDBLog) throws(LogError) -> (plan: Plan?, held: [String]) {
+    private func prepare(_ log: LMDBLog) throws(LogError) -> (plan: BasedLog?, held: [String]) {
         defer { log.close() }
         if log.header.kind == .acknowledgement, archive == nil, window != .everything {
             throw .needsArchive(path: path)
@@ -141,35 +131,23 @@ private struct Compactor {
         try CompactedLog.finish(beside: log, archive: archive)
         try log.requireOwnLog(
             of: Set(projections.members.map(\.identity.name)), codec: codec)
-        try requireProjections(of: log)
+        try log.requireProjections(
+            Set(projections.members.map(\.identity.name.string)).union(forgotten),
+            at: sources.now())
         let limit = try requireSound(log)
         let (plan, held) = try plan(of: log, before: limit)
         if let plan {
             try CompactedLog.requireArchive(
                 archive, of: path, from: log.baseSequence, through: plan.base.sequence)
-            try fill(from: log, plan)
+            try plan.write(
+                from: log,
+                copying: [.verdicts, .attempts, .registered, .projections, .rows, .log],
+                freshReplica: sources.freshReplica)
         }
         return (plan, held)
     }
 
     // MARK: Before anything is written
-
-    /// Checks that no projection is left out that was on the log lately (C6).
-    private func requireProjections(of log: LMDBLog) throws(LogError) {
-        let given = Set(projections.members.map(\.identity.name.string)).union(forgotten)
-        let now = sources.now().millisecondsSince1970
-        let lacking = try log.registeredProjections().filter { projection in
-            let age = now.subtractingReportingOverflow(
-                projection.lastOpened.millisecondsSince1970
-            ).partialValue
-            return age < Limits.projectionMillisecondsMax
-                && !given.contains(projection.identity.name.string)
-        }
-        guard lacking.isEmpty else {
-            throw .lacksProjections(
-                path: path, names: Set(lacking.map(\.identity.name.string)).sorted())
-        }
-    }
 
     /// Verifies the log.
     ///
@@ -187,7 +165,7 @@ private struct Compactor {
 
     private func plan(
         of log: LMDBLog, before limit: LogSequence?
-    ) throws(LogError) -> (plan: Plan?, held: [String]) {
+    ) throws(LogError) -> (plan: BasedLog?, held: [String]) {
         let last = LogSequence(UInt64(try log.recordCount()))
         guard let end = try end(of: log, last) else { return (nil, []) }
         if let kept = try KeptLogs.all(beside: path).first {
@@ -210,17 +188,17 @@ private struct Compactor {
         }
         let values = Set(projections.folds.map(\.identity))
         return (
-            Plan(
+            BasedLog(
                 base: LogBase(
                     sequence: wanted, chain: base.chain, time: end.time,
                     nextNumber: base.nextNumber,
-                    replicas: try firsts(of: log, through: wanted)),
+                    replicas: try log.firstIntents(through: wanted)),
                 checkpoints: [
                     rows(try base.checkpoint()),
                     rows(try atEnd.checkpoint().only(values)),
                 ],
-                kept: try withRelated(
-                    kept(base, settled, in: log).union(answered), in: log, through: wanted),
+                kept: try log.intentsToKeep(
+                    base.overlay, settled, also: answered, through: wanted),
                 last: last),
             held
         )
@@ -288,140 +266,6 @@ private struct Compactor {
         }
     }
 
-    /// Returns the intents before the base whose records are kept: all that were not confirmed there,
-    /// except those that were taken back before they were sent (C4).
-    ///
-    /// Those that later entries answer are kept too: folding these entries needs them.
-    private func kept(
-        _ base: PublishedState, _ settlements: SettlementBook, in log: LMDBLog
-    ) throws(LogError) -> Set<IntentNumber> {
-        var kept = Set(base.overlay.keys)
-        for number in settlements.numbers {
-            guard let row = settlements[number], row.settlement != .confirmed else { continue }
-            if row.settlement == .withdrawn, try wasTakenBack(at: row.settlementSequence, in: log) {
-                continue
-            }
-            kept.insert(number)  // mutant: kept-settled
-        }
-        return kept
-    }
-
-    /// Returns the intents with those that were recorded together with one of them, and those that one of
-    /// them undoes: undo and redo look at them (F21).
-    private func withRelated(
-        _ numbers: Set<IntentNumber>, in log: LMDBLog, through last: LogSequence
-    ) throws(LogError) -> Set<IntentNumber> {
-        var (related, groups) = (numbers, Set<IntentNumber>())
-        func eachIntent(_ body: (RecordedIntent) -> Void) throws(LogError) {
-            func take(_ entry: Entry) { if case .intent(let intent) = entry { body(intent) } }
-            try log.scan(.kept) { (sequence: LogSequence, bytes) throws(LogError) in
-                take(try log.entry(bytes, at: sequence, codec: RawCodec()))
-            }
-            try log.scanEntries(from: log.baseSequence.next, upTo: last) { entry, _ in take(entry) }
-        }
-        try eachIntent { intent in
-            guard numbers.contains(intent.number) else { return }
-            if let group = intent.terms.group { groups.insert(group) }
-            if let undone = intent.terms.undoes { related.insert(undone) }
-        }
-        guard !groups.isEmpty else { return related }
-        try eachIntent { intent in
-            if let group = intent.terms.group, groups.contains(group) {
-                related.insert(intent.number)
-            }
-        }
-        return related
-    }
-
-    /// Whether an entry withdrew an intent, or replaced it, before it was sent.
-    private func wasTakenBack(
-        at sequence: LogSequence, in log: LMDBLog
-    ) throws(LogError) -> Bool {
-        let record: [UInt8]?
-        do throws(LogError) { record = try log.record(at: sequence) } catch .compacted {
-            // An earlier compaction has not kept it, for that reason.
-            return true
-        }
-        guard let record else { throw log.missing(sequence) }
-        switch try log.entry(record, at: sequence, codec: codec) {
-        case .intent, .changed(_, .withdrawn): return true
-        case .changed, .acknowledged, .confirmed: return false
-        }
-    }
-
-    /// Returns the first intent of each replica id before the base.
-    private func firsts(
-        of log: LMDBLog, through last: LogSequence
-    ) throws(LogError) -> [LogBase.First] {
-        var firsts = log.base?.replicas ?? []
-        try log.scanEntries(from: log.baseSequence.next, upTo: last) { entry, _ in
-            guard case .intent(let recorded) = entry,
-                let place = log.header.replicas.index(of: recorded.id.replica),
-                firsts.last?.place != place
-            else { return }
-            firsts.append(LogBase.First(number: recorded.number, place: place))
-        }
-        return firsts
-    }
-
-    // MARK: The new log
-
-    private func fill(from log: LMDBLog, _ plan: Plan) throws(LogError) {
-        let names = log.header.replicas.names
-        let new = try LMDBLog.open(
-            CompactedLog.path(of: path), kind: nil, newKind: log.header.kind,
-            replica: .exactly(log.header.replicas.current), newBase: plan.base,
-            earlier: Array(names.dropLast()), options: Durability.relaxed.options,
-            freshReplica: sources.freshReplica)
-        defer { new.close() }
-        var copy = BoundedCopy(to: new)
-        for row in plan.checkpoints.flatMap({ Array($0.rows) }) {
-            try copy.put(TableWrite(.checkpoints, LogKey(row.key), row.bytes))
-        }
-        for table in [LogTable.verdicts, .attempts, .registered, .projections, .rows, .log] {
-            try log.eachRow(of: table) { key, value throws(LogError) in
-                guard table != .log || key.isSharedByForms else { return }
-                try copy.put(TableWrite(table, key, value))
-            }
-        }
-        func keep(_ sequence: LogSequence, _ bytes: [UInt8]) throws(LogError) {
-            let entry = try log.entry(bytes, at: sequence, codec: RawCodec())
-            guard entry.isAbout(plan.kept) else { return }
-            try copy.put(TableWrite(.kept, LogKey(sequence), bytes))
-        }
-        try log.scan(.kept, keep)
-        var records = RecordReader(log, after: log.baseSequence)
-        while let (sequence, bytes) = try records.next() {
-            if sequence <= plan.base.sequence {
-                try keep(sequence, bytes)
-            } else {
-                try copy.put(TableWrite(.entries, LogKey(sequence), bytes))
-            }
-        }
-        try copy.finish()
-    }
-
-    /// Checks that the new log is sound, and that its states and rows at the last entry are those of the
-    /// old log: they were copied from it, and folding the new log from its base gives the same (C7).
-    private func prove(_ plan: Plan) throws(LogError) {
-        let new = try LMDBLog.openReadOnly(CompactedLog.path(of: path))
-        defer { new.close() }
-        var verifier = try Verifier(new, projections, codec: codec)
-        let verification = try verifier.verification()
-        if let finding = verification.findings.first {
-            throw .notProven(path: path, reason: "\(finding)")
-        }
-        let given = Set(projections.members.map(\.identity.name.string))
-        if let name = verification.notCompared.first(where: given.contains) {
-            throw .notProven(
-                path: path,
-                reason: "the states or rows of \(name) cannot be compared; open the log once with "
-                    + "this code, or make the states Equatable")
-        }
-        guard verifier.fold.state.sequence == plan.last else {
-            throw .notProven(path: path, reason: "it ends at entry \(verifier.fold.state.sequence)")
-        }
-    }
 }
 
 extension Checkpoint {
@@ -433,14 +277,3 @@ extension Checkpoint {
     }
 }
 
-extension Entry {
-    /// Whether the entry records one of these intents, or says what became of it.
-    fileprivate func isAbout(_ numbers: Set<IntentNumber>) -> Bool {
-        switch self {
-        case .intent(let recorded): numbers.contains(recorded.number)
-        case .acknowledged(let answer): numbers.contains(answer.number)
-        case .changed(let number, _): numbers.contains(number)
-        case .confirmed: false
-        }
-    }
-}

@@ -17,6 +17,14 @@ struct Main {
                 }
                 return try await SuccessorProbe.run(URL(filePath: log))
             }
+            if arguments.first == "begin", let log = arguments.dropFirst().first {
+                return try await SignInProbe.begin(URL(filePath: log))
+            }
+            if arguments.first == "sign-in", let account = arguments.dropFirst().first,
+                let local = rest.first
+            {
+                return try await SignInProbe.run(URL(filePath: account), URL(filePath: local))
+            }
             if arguments.first == "poison" {
                 return try await PoisonProbe.run(arguments.dropFirst())
             }
@@ -34,6 +42,8 @@ struct Main {
                     usage: foldback-probe damage memory|rows LOG SCRATCH flip|zero FIRST LAST STEP
                            foldback-probe faults memory|rows LOG ROUNDS BYTES
                            foldback-probe successor LOG [backup|nothing [pending]]
+                           foldback-probe begin LOG
+                           foldback-probe sign-in ACCOUNT LOCAL
                            foldback-probe poison LOG BOOK ordered|concurrent POISON
                            foldback-probe peak FILE COMMAND...
 
