@@ -21,6 +21,12 @@
                 valueName: "log"))
         public var path: String
 
+        @Option(
+            help: ArgumentHelp(
+                "The folder that compactions have moved the log's removed entries to.",
+                valueName: "folder"))
+        public var archive: String?
+
         public init() {}
 
         /// The path as a directory. If the argument is a file, use ``reader()`` instead.
@@ -46,7 +52,10 @@
         /// - Throws: as `LogReader.init(at:)` for a log; ``StreamFailure`` if the file cannot be
         ///   read or is not a file of `export`.
         public func reader() throws -> LogReader {
-            isFile ? try LogReader(try Self.history(at: path)) : try LogReader(at: directory)
+            guard !isFile else { return try LogReader(try Self.history(at: path)) }
+            return try LogReader(
+                at: directory,
+                archive: archive.map { URL(filePath: $0, directoryHint: .isDirectory) })
         }
 
         /// Returns the reader, and prints a note if the projection cannot read any of the first

@@ -44,6 +44,11 @@ package enum Limits {
     /// Rows of a dropped stored projection that one transaction removes.
     package static let rowDropCountMax = 8_192
 
+    /// Entries that a store removes by itself at least, so that it seldom does (C10).
+    package static let compactionEntriesMin = 100_000
+    /// Entries that an opening adds to a compacted log that was prepared before: about 0.1 s (C10).
+    package static let preparedTailMax = 4_096
+
     /// Comparisons that a verification tries while a store changes the rows.
     package static let verifyAttemptsMax = 64
 

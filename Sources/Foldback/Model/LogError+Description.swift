@@ -90,6 +90,11 @@ extension LogError: CustomStringConvertible {
                 "the log at \(path) was not replaced, because the new log differs: \(reason); "
                     + "nothing was changed",
                 "verify the log")
+        case .lacksArchive(let path, let archive, let through):
+            Explanation(
+                "the folder \(archive) has no archive of the log at \(path) with the entries through "
+                    + "\(through); nothing was changed",
+                "give the folder that compactions moved the log to")
         case .unfitBase(let path, let reason):
             Explanation(
                 "the log at \(path) cannot begin from these states: \(reason); nothing was changed",

@@ -70,6 +70,9 @@ public enum LogError: Error, Sendable {
     /// The compacted log does not agree with the log, or a state that a log was to begin from is not
     /// what its codec makes of it, so the log stays as it is (C7).
     case notProven(path: String, reason: String)
+    /// The folder has no archive with the entries that were removed from the log through this one (C9).
+    /// Nothing was changed.
+    case lacksArchive(path: String, archive: String, through: LogSequence)
     /// The states that a log was to begin from do not fit the log that is there. Nothing was changed.
     case unfitBase(path: String, reason: String)
 

@@ -117,10 +117,14 @@ extension Fold: AnyFold {
 
     private func state(of section: ProjectionSection) throws -> P {
         let earlier = P.earlierVersions.first { $0.number == section.identity.version }
-        if let earlier, case .migratingState(let migrate) = earlier.taking,
+        if let earlier, case .migrating(let migrate) = earlier.taking,
             section.identity.version != P.version
         {
-            return try migrate(section.state)
+            let made = try migrate(section.state)
+            guard let state = made as? P else {
+                preconditionFailure("a migration made \(type(of: made)), not \(P.self)")
+            }
+            return state
         }
         guard let codec = P.stateCodec else { throw UnreadableState(reason: "it has no codec") }
         let left = try excerpt.membersLeft(in: section.sample, of: section.state)

@@ -16,8 +16,8 @@ public struct EarlierVersion<P: EventFold>: Sendable {
 
     enum Taking: Sendable {
         case adopting
-        case migratingState(@Sendable ([UInt8]) throws -> P)
-        case migratingRows(@Sendable (EarlierRow, inout TouchedRows) throws -> Void)
+        /// Makes the state, or rows in memory, of the bytes of a section.
+        case migrating(@Sendable ([UInt8]) throws -> any Sendable)
         case refolding
     }
 
@@ -45,7 +45,7 @@ extension EarlierVersion where P: Projection {
     ) -> Self {
         Self(
             number: number,
-            taking: .migratingState { try migrate(try codec.decode($0.span.bytes)) })
+            taking: .migrating { try migrate(try codec.decode($0.span.bytes)) })
     }
 
     /// The state is what `migrate` makes of the state that JSON has.
@@ -55,46 +55,6 @@ extension EarlierVersion where P: Projection {
     public static func migrated<Old: Codable>(
         _ number: UInt32, _ migrate: @escaping @Sendable (Old) throws -> P
     ) -> Self { migrated(number, reading: JSONStateCodec<Old>(), migrate) }
-}
-
-extension EarlierVersion where P: StoredProjection {
-    /// The rows are those that `migrate` writes.
-    ///
-    /// It is called with each row of the earlier tables, in the order of tables and keys. Index entries
-    /// follow from the rows. The result must be what folding the same events again would give.
-    public static func migrated(
-        _ number: UInt32,
-        _ migrate: @escaping @Sendable (EarlierRow, inout TouchedRows) throws -> Void
-    ) -> Self { Self(number: number, taking: .migratingRows(migrate)) }
-}
-
-/// A row that an earlier version of a stored projection has written.
-///
-/// ```swift
-/// .migrated(1) { old, rows in
-///     guard old.table == "notes" else { return }
-///     let note = try old.row(NoteOfVersion1.self)
-///     try rows.put(Note(note), at: try old.key(UUID.self), in: notes)
-/// }
-/// ```
-public struct EarlierRow: Sendable {
-    /// The name of its table.
-    public let table: String
-    let key: [UInt8]
-    /// The bytes that the table's codec wrote.
-    public let bytes: [UInt8]
-
-    /// Returns the row's key.
-    ///
-    /// - Throws: ``RowError`` if it is not a key of this type.
-    public func key<Key: RowKey>(_ type: Key.Type) throws -> Key { try Key(stored: key, after: 0) }
-
-    /// Returns the row of a table whose rows are JSON.
-    ///
-    /// - Throws: `DecodingError` if it is not a row of this type.
-    public func row<Row: Codable & Sendable>(_ type: Row.Type) throws -> Row {
-        try JSONBytes<Row>().decode(bytes.span.bytes)
-    }
 }
 
 extension EventFold {

@@ -117,7 +117,7 @@ public struct RowSchema: Sendable {
     /// Writes a row of an earlier version into the table that has its name now.
     ///
     /// - Returns: the table's place in the schema.
-    /// - Throws: `RowError.unknown` if there is no such table; errors of its codec.
+    /// - Throws: `RowError.unknown` if the schema lacks the table; errors of its codec.
     func put(_ old: EarlierRow, in rows: inout TouchedRows) throws -> Int {
         guard let place = places[old.table], case .table(_, let codec) = spaces[place].kind else {
             throw RowError.unknown(old.table)

@@ -19,12 +19,9 @@ extension RowsInMemory {
         Stored.earlierVersions.map { earlier in
             let taking: EarlierVersion<Self>.Taking =
                 switch earlier.taking {
-                case .adopting: .migratingState { try adopting(EarlierRows($0)) }
-                case .migratingRows(let migrate):
-                    .migratingState { try making(of: EarlierRows($0), migrate) }
+                case .adopting: .migrating { try adopting(EarlierRows($0)) }
+                case .migrating(let make): .migrating(make)
                 case .refolding: .refolding
-                case .migratingState:
-                    preconditionFailure("\(Stored.self) has rows, and is migrated by rows")
                 }
             return EarlierVersion(number: earlier.number, taking: taking)
         }
@@ -47,7 +44,7 @@ extension RowsInMemory {
     }
 
     /// Returns the rows that `make` writes for each earlier row.
-    private static func making(
+    static func making(
         of earlier: EarlierRows, _ make: (EarlierRow, inout TouchedRows) throws -> Void
     ) throws -> Self {
         var made = Self()

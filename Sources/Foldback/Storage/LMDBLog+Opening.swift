@@ -15,6 +15,8 @@ extension LMDBLog {
     ///   - newBase: Where a log that is created begins, if it is the compacted form of another.
     ///   - earlier: The replicas of entries to be imported, in order. If there are any, the log
     ///     must not have entries yet.
+    ///   - isSameLog: Whether a copied log goes on as the log that it was copied from, because it is to
+    ///     take that log's place.
     ///   - freshReplica: Returns a replica id that no other log has.
     /// - Throws: `.kindDiffers`; `.notEmpty` if `earlier` has replicas and the log has entries;
     ///   `.locked`, `.notALog`, `.unsafeFile`, `.damaged`, `.newerFormat`, `.storage`.
@@ -22,7 +24,7 @@ extension LMDBLog {
         _ path: String, kind: LogKind?, newKind: LogKind, replica: NewReplica,
         newBase: LogBase? = nil,
         earlier: [ReplicaID] = [], options: Environment.Options,
-        firstWrites: [TableWrite] = [], freshReplica: () -> ReplicaID
+        firstWrites: [TableWrite] = [], isSameLog: Bool = false, freshReplica: () -> ReplicaID
     ) throws(LogError) -> LMDBLog {
         let environment = try translating(path) { () throws(LMDBError) in
             try Environment.open(path, options: options)
@@ -47,7 +49,9 @@ extension LMDBLog {
         if header.file != file || !header.marks.contains(mark) {
             header.file = file
             header.marks = [mark]
-            header.replicas = ReplicaTable(header.replicas.names + [freshReplica()])
+            if !isSameLog {
+                header.replicas = ReplicaTable(header.replicas.names + [freshReplica()])
+            }
         }
         if !earlier.isEmpty {
             // Check before the replica table changes, because records name replicas by their places
@@ -91,21 +95,21 @@ extension LMDBLog {
 
     /// Opens an existing log for maintenance by this process alone.
     ///
-    /// - Throws: `.missing`; as ``open(_:kind:newKind:replica:newBase:earlier:options:firstWrites:freshReplica:)``.
+    /// - Throws: `.missing`; as ``open(_:kind:newKind:replica:newBase:earlier:options:firstWrites:isSameLog:freshReplica:)``.
     package static func openExisting(
-        _ path: String, freshReplica: () -> ReplicaID
+        _ path: String, isSameLog: Bool = false, freshReplica: () -> ReplicaID
     ) throws(LogError) -> LMDBLog {
         // The other call would create it.
         try openReadOnly(path).close()
         return try open(
             path, kind: nil, newKind: .acknowledgement, replica: .random,
-            options: Durability.durable.options, freshReplica: freshReplica)
+            options: Durability.durable.options, isSameLog: isSameLog, freshReplica: freshReplica)
     }
 
     /// Creates a log, and fills it with `fill`. Runs on its own thread.
     ///
     /// - Parameter earlier: As in
-    ///   ``open(_:kind:newKind:replica:newBase:earlier:options:firstWrites:freshReplica:)``.
+    ///   ``open(_:kind:newKind:replica:newBase:earlier:options:firstWrites:isSameLog:freshReplica:)``.
     package static func create(
         _ path: String, kind: LogKind, earlier: [ReplicaID],
         fill: @escaping @Sendable (LMDBLog) throws(LogError) -> Void
@@ -120,7 +124,7 @@ extension LMDBLog {
         }
     }
 
-    /// Checks whether ``open(_:kind:newKind:replica:newBase:earlier:options:firstWrites:freshReplica:)``
+    /// Checks whether ``open(_:kind:newKind:replica:newBase:earlier:options:firstWrites:isSameLog:freshReplica:)``
     /// would succeed for an import. Changes nothing.
     ///
     /// - Throws: The errors of that call, as far as they can be known now.

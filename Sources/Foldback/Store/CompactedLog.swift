@@ -38,7 +38,7 @@ package enum CompactedLog {
     }
 
     /// Returns the first replica id of a log; nil if it has no commit.
-    private static func replica(of held: HeldDirectory) throws(LogError) -> ReplicaID? {
+    static func replica(of held: HeldDirectory) throws(LogError) -> ReplicaID? {
         try Wiping.reading(held) { log in log.header.replicas.names.first } ?? nil
     }
 

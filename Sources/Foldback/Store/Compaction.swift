@@ -6,29 +6,6 @@ import FoldbackLMDB
     import Foundation
 #endif
 
-/// How much of a log's history a compaction keeps (C5).
-public enum HistoryWindow: Hashable, Sendable {
-    /// This many of the last entries, from 1 up.
-    case entries(Int)
-    /// The entries of this many last days, from 1 up, by the latest time that any entry before has: a clock that was set
-    /// back removes nothing early.
-    case days(Int)
-    /// All entries: nothing is removed.
-    case everything
-}
-
-/// What a compaction did.
-public struct Compaction: Hashable, Sendable {
-    /// The last entry that was removed, by this compaction or an earlier one; 0 if none was.
-    public let base: LogSequence
-    /// The number of entries that this compaction has removed.
-    public let removed: Int
-    /// Why more could not be removed, in words for a developer; empty if the window is all that is kept.
-    /// The code does not read an event, or a superseded log is kept beside the log
-    /// (``LogDirectory/keptLogs()``).
-    public let held: [String]
-}
-
 extension Store {
     /// Removes the old entries of a closed log (C1 to C9).
     ///
@@ -79,11 +56,7 @@ extension Store {
         keeping window: HistoryWindow, archive: URL? = nil, forgetting forgotten: Set<String> = [],
         sources: LogSources = .system
     ) async throws(LogError) -> Compaction {
-        switch window {
-        case .entries(let count), .days(let count):
-            precondition(count >= 1, "a window is from 1 up, not \(count)")
-        case .everything: break
-        }
+        window.requireUsable()
         let path = String(Platform.trimmed(try directory.logPath()))
         let archive = try archive.map { url throws(LogError) in
             String(Platform.trimmed(try url.logPath()))
@@ -100,7 +73,7 @@ extension Store {
 }
 
 /// The steps of a compaction; see ``Store/compact(at:_:also:keeping:archive:forgetting:sources:)``.
-private struct Compactor {
+struct Compactor {
     let path: String
     let projections: ProjectionSet
     let codec: any PayloadCodec
@@ -108,6 +81,9 @@ private struct Compactor {
     let archive: String?
     let forgotten: Set<String>
     let sources: LogSources
+    /// Whether the log is a copy of one that a store has open, which stays as it is until the compacted form
+    /// takes its place (C10).
+    var isPrepared = false
 
     func run() throws(LogError) -> Compaction {
         let log = try LMDBLog.openExisting(path, freshReplica: sources.freshReplica)
@@ -125,10 +101,11 @@ private struct Compactor {
     /// Fills the new log, and closes both.
     private func prepare(_ log: LMDBLog) throws(LogError) -> (plan: BasedLog?, held: [String]) {
         defer { log.close() }
-        if log.header.kind == .acknowledgement, archive == nil, window != .everything {
+        if log.header.kind == .acknowledgement, archive == nil, window != .everything, !isPrepared {
             throw .needsArchive(path: path)
         }
         try CompactedLog.finish(beside: log, archive: archive)
+        try PreparedLog.remove(beside: log)
         try log.requireOwnLog(
             of: Set(projections.members.map(\.identity.name)), codec: codec)
         try log.requireProjections(
@@ -167,18 +144,9 @@ private struct Compactor {
         of log: LMDBLog, before limit: LogSequence?
     ) throws(LogError) -> (plan: BasedLog?, held: [String]) {
         let last = LogSequence(UInt64(try log.recordCount()))
-        guard let end = try end(of: log, last) else { return (nil, []) }
-        if let kept = try KeptLogs.all(beside: path).first {
-            return (nil, ["the log \(kept) is kept, and its work may be brought again; wipe it"])
-        }
-        var wanted = end.sequence
-        var held: [String] = []
-        if let limit, limit <= wanted {
-            held.append(
-                "entry \(limit) has an event that this code does not read, or only in part")
-            guard limit > log.baseSequence.next else { return (nil, held) }
-            wanted = LogSequence(limit.value - 1)
-        }
+        let (end, held) = try window.end(in: log, before: limit, now: sources.now())
+        guard let end else { return (nil, held) }
+        let wanted = end.sequence
         let (base, settled, answered, atEnd) = try folded(log, pausingAt: wanted)
         let replicas = log.header.replicas
         func rows(_ checkpoint: Checkpoint) -> CheckpointRows {
@@ -230,42 +198,6 @@ private struct Compactor {
         }
         return (base, settlements, answered, fold.makePublishedState())
     }
-
-    /// Returns the last entry that the window does not keep, with the latest time up to it; nil if there
-    /// is none. At least one entry stays.
-    private func end(
-        of log: LMDBLog, _ last: LogSequence
-    ) throws(LogError) -> (sequence: LogSequence, time: Timestamp)? {
-        var found: (sequence: LogSequence, time: Timestamp)?
-        var time = log.base?.time ?? Timestamp(millisecondsSince1970: .min)
-        let now = sources.now().millisecondsSince1970
-        var next = log.baseSequence.next
-        while next < last {
-            let records = try log.decodedRecords(
-                from: next, countMax: Limits.readCountMax, codec: RawCodec())
-            for stamp in records.map(\.stamp) where stamp.sequence < last {
-                time = max(time, stamp.time)
-                guard isOld(stamp.sequence, time, last: last, now: now) else { return found }
-                found = (stamp.sequence, time)
-                next = stamp.sequence.next
-            }
-        }
-        return found
-    }
-
-    private func isOld(
-        _ sequence: LogSequence, _ time: Timestamp, last: LogSequence, now: Int64
-    ) -> Bool {
-        switch window {
-        case .everything: false
-        case .entries(let count):
-            last.value - sequence.value >= UInt64(count)
-        case .days(let days):
-            now.subtractingReportingOverflow(time.millisecondsSince1970).partialValue
-                > Int64(days).multipliedReportingOverflow(by: 86_400_000).partialValue
-        }
-    }
-
 }
 
 extension Checkpoint {

@@ -44,6 +44,8 @@ public struct LogDirectory: Hashable, Sendable {
             let log = try LMDBLog.openExisting(
                 path, freshReplica: LogSources.system.freshReplica)
             defer { log.close() }
+            // What was prepared has the same rows (C10).
+            try PreparedLog.remove(beside: log)
             try log.dropRows(try log.allStoredRows())
         }
     }

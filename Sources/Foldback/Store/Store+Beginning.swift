@@ -154,6 +154,7 @@ private struct Beginning {
         let last = LogSequence(UInt64(try log.recordCount()))
         if kind == .acknowledgement, archive == nil, last > 0 { throw .needsArchive(path: path) }
         try CompactedLog.finish(beside: log, archive: archive)
+        try PreparedLog.remove(beside: log)
         let given = Set(projections.members.map(\.identity.name))
         try log.requireOwnLog(of: given, codec: codec)
         try log.requireProjections(Set(given.map(\.string)).union(forgotten), at: sources.now())

@@ -39,13 +39,21 @@ extension Store {
     ///     (L11).
     ///   - unreadable: what to do with a log that is probably another app's: this code can read
     ///     none of its events, and none of this code's projections was ever on it.
+    ///   - window: what the log keeps of its history. By default everything. Else the store prepares a
+    ///     compacted form of the log in the background, once at least half of the entries and 100,000 can
+    ///     go. The next opening puts it in the place of the log (C10). See
+    ///     ``Store/compact(at:_:also:keeping:archive:forgetting:sources:)`` for what stays, and
+    ///     ``Store/compactionFailure`` for why nothing is removed. Traps if it is below 1.
+    ///   - archive: the file URL of a folder that gets the old log, on the same file system; required for a
+    ///     window on an acknowledgement log. If this code needs entries that a compaction has
+    ///     removed, it folds them from there, once (C9).
     ///   - sources: the source of time and of fresh replica ids.
     ///   - progress: called while stored projections that are new to the log, or have another
     ///     version, get their rows from its entries: after each piece of at most 65,536 entries, on
     ///     the opening thread. Rows of a piece are kept. If the process ends, the next opening
     ///     continues after the last piece.
     /// - Throws: `.locked`, `.kindDiffers`, `.notALog`, `.unsafeFile`, `.otherApp`,
-    ///   `.lacksProjections`, `.damaged`, `.newerFormat`, `.unsupportedLibrary`, `.storage`. Nothing
+    ///   `.lacksProjections`, `.needsHistory`, `.needsArchive`, `.lacksArchive`, `.damaged`, `.newerFormat`, `.unsupportedLibrary`, `.storage`. Nothing
     ///   stays open. An existing log is unchanged, except that a copied log may have its fresh
     ///   replica id, and that rows of finished pieces are kept. If a row that an intent of the
     ///   overlay reads is damaged, ``LogDirectory/discardRows()`` helps.
@@ -57,20 +65,24 @@ extension Store {
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
         conflicts: ConflictPolicy = .shared, confirmedBy kind: LogKind, durability: Durability,
         checkpoints: CheckpointPolicy = .automatic, replica: NewReplica = .random,
-        unreadable: UnreadableLog = .refused, sources: LogSources = .system,
+        unreadable: UnreadableLog = .refused, keeping window: HistoryWindow = .everything,
+        archive: URL? = nil, sources: LogSources = .system,
         onCatchUp progress: (@Sendable (CatchUpProgress) -> Void)? = nil
     ) async throws(LogError) -> Store<P> {
-        try await open(
+        if kind == .acknowledgement, archive == nil, window != .everything {
+            throw .needsArchive(path: try directory.logPath())
+        }
+        return try await open(
             at: directory, projection, also: also, conflicts: conflicts, existingOr: kind,
-            mustBe: kind,
-            durability: durability, checkpoints: checkpoints, replica: replica,
-            unreadable: unreadable, sources: sources, progress: progress)
+            mustBe: kind, durability: durability, checkpoints: checkpoints, replica: replica,
+            unreadable: unreadable, compacting: try Compacting(window, archive: archive),
+            sources: sources, progress: progress)
     }
 
     /// Opens an existing log of any kind, or creates a log of kind `kind`.
     ///
     /// For tools. An app should pass the kind that its server needs:
-    /// ``open(at:_:also:conflicts:confirmedBy:durability:checkpoints:replica:unreadable:sources:onCatchUp:)``. That
+    /// ``open(at:_:also:conflicts:confirmedBy:durability:checkpoints:replica:unreadable:keeping:archive:sources:onCatchUp:)``. That
     /// method has the guarantees, the other parameters and the cost.
     ///
     /// - Throws: as that method, except `.kindDiffers`.
@@ -82,7 +94,8 @@ extension Store {
         try await open(
             at: directory, projection, also: [], conflicts: .shared, existingOr: kind, mustBe: nil,
             durability: durability, checkpoints: checkpoints, replica: replica,
-            unreadable: .refused, sources: sources, progress: nil)
+            unreadable: .refused, compacting: try Compacting(.everything, archive: nil),
+            sources: sources, progress: nil)
     }
 
     /// Returns a store without a file, for previews and app tests.
@@ -111,28 +124,50 @@ extension Store {
                 sharing: projections.sharing(conflicts)))
     }
 
-    private static func open(
+    /// The same, with the limits of a compaction as parameters.
+    package static func open(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>],
         conflicts: ConflictPolicy, existingOr newKind: LogKind, mustBe kind: LogKind?,
         durability: Durability,
         checkpoints: CheckpointPolicy, replica: NewReplica, unreadable: UnreadableLog,
-        sources: LogSources,
+        compacting: Compacting, sources: LogSources,
         progress: (@Sendable (CatchUpProgress) -> Void)?
     ) async throws(LogError) -> Store<P> {
         let path = try directory.logPath()
         let projections = ProjectionSet.ofStore(P.self, also)
         let options = durability.options(readsRows: !projections.rows.isEmpty)
+        let codec = AppCodec(codec: P.codec)
+        let taking = TakingOver()
         let core = try await StoreCore.open(
-            codec: AppCodec(codec: P.codec), projections: projections,
+            codec: codec, projections: projections,
             clock: sources.now, policy: checkpoints, unreadable: unreadable,
             sharing: projections.sharing(conflicts), progress: progress
         ) { () throws(LogError) in
-            try LMDBLog.open(
+            // The log is complete if this fails, so it opens all the same.
+            taking.attempt { () throws(LogError) in
+                try PreparedLog.takeOver(at: path, compacting, sources: sources)
+            }
+            let log = try LMDBLog.open(
                 path, kind: kind, newKind: newKind, replica: replica, options: options,
                 firstWrites: try projections.registrations(
                     at: sources.now(), conflicts: conflicts
                 ).writes,
                 freshReplica: sources.freshReplica)
+            do throws(LogError) {
+                if let archive = compacting.archive {
+                    try log.completeBase(from: archive, projections, codec: codec)
+                }
+                return log
+            } catch {
+                log.close()
+                throw error
+            }
+        }
+        if compacting.window != .everything, let log = core.storage as? LMDBLog {
+            core.compaction.begin(after: taking.failure) { () throws(LogError) in
+                try PreparedLog.prepare(
+                    log, compacting, projections, codec: codec, sources: sources)
+            }
         }
         return Store(core: core)
     }

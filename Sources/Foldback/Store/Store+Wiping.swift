@@ -88,6 +88,7 @@ package enum Wiping {
             // A log that was to continue this log has copies of its intents.
             try SuccessorLog.remove(of: path)
             try CompactedLog.remove(beside: log)
+            try PreparedLog.remove(beside: log)
         }
         // The log comes last, so that a call that is cut off can be repeated.
         var left: [UnfinishedWipe] = []

@@ -104,6 +104,13 @@ public final class Store<P: EventFold>: Sendable {
         try await core.checkpointer.checkpoint()
     }
 
+    /// Why the store could not prepare a compacted form of its log, after it was opened with a window; nil if
+    /// nothing failed. The log is as it was (C10).
+    ///
+    /// Such as `.lacksProjections` with those that were on the log lately and were not given, or
+    /// `.notProven`. The next opening tries again.
+    public var compactionFailure: LogError? { core.compaction.failure }
+
     /// Checks the whole log: folds it from its first entry, and compares the result with what is
     /// stored.
     ///
@@ -137,7 +144,8 @@ public final class Store<P: EventFold>: Sendable {
 
     /// Carries out the queued commands, then closes the log.
     ///
-    /// On return, another store can open the log. Callers that wait for room in the queue get
+    /// On return, another store can open the log. If the store prepares a compacted form of the log, it waits
+    /// for that, which takes seconds for a million entries. Callers that wait for room in the queue get
     /// `.closed`, and so do all later commands and reads of rows. The last view of a ``Projection``
     /// stays readable. If it is called again, it waits for the same end. In the child of a fork it
     /// does nothing (L8).

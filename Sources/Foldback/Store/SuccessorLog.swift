@@ -74,6 +74,7 @@ package enum SuccessorLog {
         guard state.sequence == status.sequence, carried.isSuperset(of: state.unsettled) else {
             throw .locked(path: path, holder: .process(nil))
         }
+        try PreparedLog.remove(beside: old)
         try KeptLogs.requireRoom(beside: path)
         let kept = KeptLogs.path(of: status.replica, beside: path)
         guard try Wiping.hold(kept) == nil else { throw .tooManyKeptLogs(paths: [kept]) }

@@ -21,24 +21,39 @@ public final class LogReader: Sendable {
 
     /// Creates a reader of the log at `directory`.
     ///
-    /// - Throws: `.missing`, `.notALog`, `.unsafeFile`, `.locked` with `.thisProcess`,
+    /// - Parameter archive: the folder that compactions of the log have moved its old entries to. The
+    ///   reader then has them, too, as if no compaction had removed them (C9).
+    /// - Throws: `.lacksArchive` if the log was compacted, and the folder does not have what was removed
+    ///   last. `.missing`, `.notALog`, `.unsafeFile`, `.locked` with `.thisProcess`,
     ///   `.newerFormat`, `.damaged`, `.storage`.
-    public convenience init(at directory: URL) throws(LogError) {
-        self.init(try LMDBLog.openReadOnly(directory.logPath()))
+    public convenience init(at directory: URL, archive: URL? = nil) throws(LogError) {
+        let log = try LMDBLog.openReadOnly(directory.logPath())
+        do throws(LogError) {
+            self.init(
+                try archive.map { folder throws(LogError) in
+                    try ArchivedLog.opening(log, in: folder)
+                } ?? log)
+        } catch {
+            log.close()
+            throw error
+        }
     }
+
+    /// The log's own file; nil for a history in memory.
+    private var file: LMDBLog? { log as? LMDBLog ?? (log as? ArchivedLog)?.log }
 
     /// The process that has the log open for writing.
     ///
     /// Finding it out does not keep a writer from opening the log (L9). A history in memory has no
     /// writer.
     package var writer: LogWriterPresence {
-        (log as? LMDBLog)?.writer ?? LogWriterPresence(isThere: false, process: nil)
+        file?.writer ?? LogWriterPresence(isThere: false, process: nil)
     }
 
     /// Releases the log. Later reads throw `.closed`.
     public func close() { log.close() }
 
-    /// The first entry that the log has: 1, or the one after the base of a compacted log.
+    /// The first entry that the reader has: 1, or the one after the base of a compacted log.
     public var first: LogSequence { LogSequence(log.baseSequence.value + 1) }
 
     /// Returns the id of an intent whose entry a compaction may have removed; nil for later intents.
@@ -129,13 +144,25 @@ public final class LogReader: Sendable {
         return try verifier.verification()
     }
 
+    /// Returns what a compaction with this window would remove now, and what holds the rest: see
+    /// ``/Foldback/Store/removable(keeping:sources:)``.
+    ///
+    /// The newest checkpoints say which entries the last store could not read.
+    public func removable(
+        keeping window: HistoryWindow, sources: LogSources = .system
+    ) throws(LogError) -> Compaction {
+        try log.removable(
+            keeping: window, before: try log.storedCheckpoints().compactMap(\.firstUnread).min(),
+            now: sources.now())
+    }
+
     /// Copies the log to another directory: see ``/Foldback/Store/backup(to:)``, which has the
     /// parameters, errors and costs.
     ///
     /// A store in another process may have the log open, and may record meanwhile.
     @discardableResult
     public func backup(to directory: URL) async throws(LogError) -> LogSequence {
-        try await Backup.write(log, to: directory)
+        try await Backup.write(file ?? log, to: directory)
     }
 
     /// Returns which projections share their conflicts, and from which entry on.

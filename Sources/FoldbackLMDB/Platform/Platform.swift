@@ -121,7 +121,7 @@ package enum Platform {
     }
 
     /// Returns the names in a directory, in any order.
-    static func names(in path: String) throws(LMDBError) -> [String] {
+    package static func names(in path: String) throws(LMDBError) -> [String] {
         guard let directory = opendir(path) else {
             throw LMDBError(.inspect, .system(errno: errno))
         }

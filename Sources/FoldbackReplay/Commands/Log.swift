@@ -176,17 +176,33 @@
             CommandConfiguration(
                 commandName: "status",
                 abstract: "Prints a log's replica, kind, counts and sizes; changes nothing.",
-                discussion: "Example: \(Tool.name) status feed.log --json")
+                discussion: """
+                    With --keep-entries or --keep-days, it also says what a compaction with that window \
+                    would remove, and what holds the rest.
+
+                    Example: \(Tool.name) status feed.log --keep-days 30 --json
+                    """)
         }
 
         @OptionGroup var log: LogArgument
+
+        @OptionGroup var window: WindowOption
 
         @Flag(help: "One JSON object.")
         var json = false
 
         func run() throws {
-            let status = try log.reader().status()
-            guard !json else { return try Output.line(JSON.object(status.json)) }
+            let reader = try log.reader()
+            let status = try reader.status()
+            let removable = try window.window.map { try reader.removable(keeping: $0) }
+            guard !json else {
+                var object = status.json
+                if let removable {
+                    object["removable"] = .integer(Int64(removable.removed))
+                    object["held"] = .array(removable.held.map { .string($0) })
+                }
+                return try Output.line(JSON.object(object))
+            }
             let rows: [(String, String)] = [
                 ("replica", "\(status.replica)"), ("kind", status.kind.rawValue),
                 ("entries", "\(status.entryCount)"), ("last entry", "\(status.sequence)"),
@@ -197,7 +213,8 @@
                 ("rejected", "\(status.rejectedCount)"), ("next intent", "\(status.nextIntent)"),
                 ("bytes", "\(status.bytesOnDisk)"), ("checkpoint", "\(status.checkpoint)"),
                 ("lineage", status.lineage.map { "\($0)" } ?? "not named"),
-            ]
+            ] + (removable.map { [("removable", "\($0.removed)")] } ?? [])
+                + (removable?.held.map { ("held back", $0) } ?? [])
             try Output.write(rows.map { $0.padded(to: 12) + $1.visible + "\n" }.joined())
         }
     }

@@ -19,11 +19,7 @@ struct Compact: AsyncParsableCommand {
 
     @OptionGroup var log: DirectoryArgument
 
-    @Option(help: "Keep this many of the last entries.")
-    var keepEntries: Int?
-
-    @Option(help: "Keep the entries of this many last days.")
-    var keepDays: Int?
+    @OptionGroup var window: WindowOption
 
     @Option(help: "The folder that gets the old log.")
     var archive: String?
@@ -32,19 +28,15 @@ struct Compact: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard (keepEntries == nil) != (keepDays == nil) else {
+        guard window.window != nil else {
             throw ValidationError("give --keep-entries or --keep-days")
-        }
-        guard keepEntries ?? keepDays ?? 0 >= 1 else {
-            throw ValidationError("a window is from 1 up")
         }
     }
 
     func run() async throws {
-        let window: HistoryWindow = keepEntries.map { .entries($0) } ?? .days(keepDays ?? 1)
         let done = try await Store.compact(
             at: log.directory, Documents.self, also: [AdditionalProjection(StoredDocuments.self)],
-            keeping: window,
+            keeping: window.window ?? .everything,
             archive: archive.map { URL(filePath: $0, directoryHint: .isDirectory) })
         try Output.write(json ? "\(JSON.object(done.json))\n" : "\(done.text)\n")
     }

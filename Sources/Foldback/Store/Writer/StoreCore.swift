@@ -9,6 +9,8 @@ package final class StoreCore: Sendable {
     package let checkpointer: Checkpointer
     /// Lets the checkpointer look at each published state.
     private let checkpointing: Listening
+    /// Prepares a compacted form of the log (C10).
+    package let compaction = BackgroundWork()
     /// The store's projections before the first entry.
     package let projections: ProjectionSet
     /// Which projections share their conflicts. It changes only when a log is opened.
@@ -166,7 +168,10 @@ package final class StoreCore: Sendable {
             policy: .manual, projections: projections, shared: shared)
     }
 
-    /// Carries out the queued requests, refuses all others, and closes the log. A second call waits
-    /// for the first.
-    package func close() async { await runner.close() }
+    /// Carries out the queued requests, refuses all others, closes the log, and waits for a compaction that
+    /// runs. A second call waits for the first.
+    package func close() async {
+        await runner.close()
+        await compaction.end()
+    }
 }

@@ -1,0 +1,260 @@
+import FoldbackLMDB
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The compacted form of a log that a store prepares while it is in use (C10).
+///
+/// ```
+///  in use      log 1 … S ──copy──▶ NAME.preparing ──compaction, proof──▶ NAME.prepared  F + 1 … S
+///  next open   log 1 … S … E ──entries after S, facts──▶ NAME.prepared ──exchange──▶ log  F + 1 … E
+/// ```
+/// A kill leaves the log, and at most a directory that the next opening removes.
+package enum PreparedLog {
+    private static func path(of path: String) -> String { "\(Platform.trimmed(path)).prepared" }
+    private static func unfinishedPath(of path: String) -> String {
+        "\(Platform.trimmed(path)).preparing"
+    }
+
+    // MARK: Preparing
+
+    /// Prepares the compacted form of a log that a store has open, if enough can go: at least half of
+    /// its entries, and ``Compacting/entriesMin``. Blocks.
+    ///
+    /// - Throws: as ``Store/compact(at:_:also:keeping:archive:forgetting:sources:)``. The log is as it was.
+    package static func prepare(
+        _ log: LMDBLog, _ compacting: Compacting, _ projections: ProjectionSet,
+        codec: any PayloadCodec, sources: LogSources
+    ) throws(LogError) {
+        guard try compacting.isDue(log, now: sources.now()),
+            try KeptLogs.all(beside: log.path).isEmpty
+        else { return }
+        try remove(beside: log)
+        let path = unfinishedPath(of: log.path)
+        do throws(LogError) {
+            try copy(log, to: path)
+            try LMDBLog.openExisting(path, isSameLog: true, freshReplica: sources.freshReplica)
+                .close()
+            let done = try Compactor(
+                path: path, projections: projections, codec: codec, window: compacting.window,
+                archive: nil, forgotten: [], sources: sources, isPrepared: true
+            ).run()
+            if done.removed > 0 { return try move(path, to: Self.path(of: log.path)) }
+        } catch {
+            try? remove(beside: log)
+            throw error
+        }
+        try remove(beside: log)
+    }
+
+    private static func copy(_ log: LMDBLog, to path: String) throws(LogError) {
+        let failure = try LMDBLog.translating(path) { () throws(LMDBError) in
+            try log.environment.copy(to: try HeldDirectory.create(path))
+        }
+        if let failure { throw LogError(failure, at: path) }
+    }
+
+    private static func move(_ path: String, to target: String) throws(LogError) {
+        guard let held = try Wiping.hold(path) else { throw .missing(path: path) }
+        try LMDBLog.translating(path) { () throws(LMDBError) in
+            try held.move(to: target)
+            try Platform.syncParent(of: path)
+        }
+        withExtendedLifetime(held) {}
+    }
+
+    /// Removes what was prepared for a log, also if it was cut off. Leaves any other log alone. Blocks.
+    ///
+    /// - Parameter log: a log that is open, or that this process holds.
+    /// - Throws: `.notALog` if another log has such a name; `.locked`, `.unsafeFile`, `.storage`;
+    ///   `.unfinishedWipes`.
+    static func remove(beside log: LMDBLog) throws(LogError) {
+        try remove(beside: log.path, of: log.header.replicas.names.first)
+    }
+
+    /// See ``remove(beside:)``. If the log cannot be read, nothing is removed.
+    static func remove(beside held: HeldDirectory) throws(LogError) {
+        let replica: ReplicaID?
+        do throws(LogError) { replica = try CompactedLog.replica(of: held) } catch {
+            switch error {
+            case .damaged, .newerFormat: return
+            default: throw error
+            }
+        }
+        try remove(beside: held.path, of: replica)
+    }
+
+    private static func remove(
+        beside path: String, of replica: ReplicaID?
+    ) throws(LogError) {
+        let unfinished = unfinishedPath(of: path)
+        for place in [Self.path(of: path), unfinished, CompactedLog.path(of: unfinished)] {
+            guard let held = try Wiping.hold(place) else { continue }
+            let found: ReplicaID?
+            do throws(LogError) { found = try CompactedLog.replica(of: held) } catch {
+                // A copy that was cut off ends anywhere.
+                guard case .damaged = error else { throw error }
+                found = nil
+            }
+            guard found == nil || found == replica else {
+                throw .notALog(path: place, reason: "another log has this name")
+            }
+            if let left = try Wiping.discard(held) { throw .unfinishedWipes([left]) }
+        }
+    }
+
+    // MARK: Taking over
+
+    /// Puts what was prepared in the place of the closed log, if it still fits. Else removes it.
+    ///
+    /// It fits if it has the log's entries up to its own end, and the log has at most
+    /// ``Compacting/tailMax`` entries after that: opening must not become slow. Blocks.
+    ///
+    /// - Throws: as ``Store/compact(at:_:also:keeping:archive:forgetting:sources:)``. The log is as it was,
+    ///   or it is the compacted form.
+    package static func takeOver(
+        at path: String, _ compacting: Compacting, sources: LogSources
+    ) throws(LogError) {
+        let prepared = Self.path(of: path)
+        guard compacting.window != .everything, try isThere(prepared) else { return }
+        guard let (last, facts, from, to) = try complete(prepared, path, compacting, sources) else {
+            if let held = try Wiping.hold(path) { try remove(beside: held) }
+            return
+        }
+        try move(prepared, to: CompactedLog.path(of: path))
+        try CompactedLog.replace(
+            logAt: path, through: last, expecting: facts, from: from, to: to,
+            archive: compacting.archive)
+    }
+
+    private static func isThere(_ path: String) throws(LogError) -> Bool {
+        try Wiping.hold(path) != nil
+    }
+
+    /// Adds to the prepared form what the log has got since.
+    ///
+    /// - Returns: what the exchange needs to know; nil if it does not fit.
+    private static func complete(
+        _ prepared: String, _ path: String, _ compacting: Compacting, _ sources: LogSources
+    ) throws(LogError) -> (
+        last: LogSequence, facts: [[UInt8]], from: LogSequence, to: LogSequence
+    )? {
+        let log = try LMDBLog.openExisting(path, freshReplica: sources.freshReplica)
+        defer { log.close() }
+        let new = try LMDBLog.openExisting(prepared, freshReplica: sources.freshReplica)
+        defer { new.close() }
+        guard try fits(new, log, tailMax: compacting.tailMax) else { return nil }
+        try CompactedLog.finish(beside: log, archive: compacting.archive)
+        try CompactedLog.requireArchive(
+            compacting.archive, of: path, from: log.baseSequence, through: new.baseSequence)
+        try addTail(of: log, to: new)
+        let last = LogSequence(UInt64(try log.recordCount()))
+        return (last, try log.facts(at: last), log.baseSequence, new.baseSequence)
+    }
+
+    private static func fits(
+        _ new: LMDBLog, _ log: LMDBLog, tailMax: Int
+    ) throws(LogError) -> Bool {
+        let last = LogSequence(UInt64(try new.recordCount()))
+        let end = try log.recordCount()
+        guard new.header.kind == log.header.kind, new.header.replicas == log.header.replicas,
+            new.baseSequence > log.baseSequence, last.value <= UInt64(end),
+            UInt64(end) - last.value <= UInt64(tailMax),
+            let record = try new.record(at: last)
+        else { return false }
+        return try log.record(at: last) == record
+    }
+
+    /// Adds the entries that the log has got since, and all facts beside the entries. Rows follow from
+    /// the entries when the log is opened.
+    private static func addTail(of log: LMDBLog, to new: LMDBLog) throws(LogError) {
+        let codec = RawCodec()
+        var fold = try LogFold.folded(new, codec: codec).fold
+        var copy = BoundedCopy(to: new)
+        var changed: Set<IntentNumber> = []
+        try fold.replay(log, codec: codec) { fold, effects throws(LogError) in
+            changed.formUnion(effects.settlements.map(\.number))
+            changed.formUnion(effects.reopened)
+            let sequence = fold.state.sequence
+            guard let record = try log.record(at: sequence) else { throw log.missing(sequence) }
+            try copy.put(TableWrite(.entries, LogKey(sequence), record))
+        }
+        for number in changed.sorted() {
+            try copy.put(
+                TableWrite(.verdicts, LogKey(number), try log.settlement(of: number)))
+        }
+        for table in [LogTable.attempts, .registered, .log] {
+            try new.eachRow(of: table) { key, _ throws(LogError) in
+                guard table != .log || key.isSharedByForms else { return }
+                try copy.put(TableWrite(table, key, nil))
+            }
+            try log.eachRow(of: table) { key, value throws(LogError) in
+                guard table != .log || key.isSharedByForms else { return }
+                try copy.put(TableWrite(table, key, value))
+            }
+        }
+        try copy.finish()
+        try proveTail(of: new, against: fold)
+    }
+
+    /// Checks that the compacted form goes on to where the log ends: each record follows from the record
+    /// before it, and the same intents are unsettled.
+    private static func proveTail(of new: LMDBLog, against log: LogFold) throws(LogError) {
+        let fold = try LogFold.folded(new, codec: RawCodec()).fold
+        guard fold.chain == log.chain, fold.state.sequence == log.state.sequence,
+            fold.state.overlay.keys == log.state.overlay.keys
+        else { throw .notProven(path: new.path, reason: "its last entries differ from the log's") }
+    }
+}
+
+/// How a store compacts its log by itself (C10).
+package struct Compacting: Sendable {
+    let window: HistoryWindow
+    let archive: String?
+    /// The fewest entries that must be removable.
+    var entriesMin = Limits.compactionEntriesMin
+    /// The most entries that an opening adds to what was prepared.
+    var tailMax = Limits.preparedTailMax
+
+    package init(
+        _ window: HistoryWindow, archive: URL?, entriesMin: Int = Limits.compactionEntriesMin,
+        tailMax: Int = Limits.preparedTailMax
+    ) throws(LogError) {
+        window.requireUsable()
+        self.window = window
+        self.archive = try archive.map { url throws(LogError) in
+            String(Platform.trimmed(try url.logPath()))
+        }
+        self.entriesMin = entriesMin
+        self.tailMax = tailMax
+    }
+
+    /// Whether at least half of the log's entries can go, and ``entriesMin``.
+    ///
+    /// - Complexity: reads one record.
+    func isDue(_ log: LMDBLog, now: Timestamp) throws(LogError) -> Bool {
+        let last = UInt64(try log.recordCount())
+        let count = last - log.baseSequence.value
+        let removable = max((count + 1) / 2, UInt64(entriesMin))
+        guard removable < count else { return false }
+        let end = LogSequence(log.baseSequence.value + removable)
+        let records = try log.decodedRecords(from: end, countMax: 1, codec: RawCodec())
+        guard let record = records.first else { throw log.missing(end) }
+        return window.isOld(end, record.stamp.time, last: LogSequence(last), now: now)
+    }
+}
+
+/// What became of a prepared log while a log was opened.
+final class TakingOver: Sendable {
+    private let noted = Mutex<LogError?>(nil)
+
+    var failure: LogError? { noted.withLock { $0 } }
+
+    func attempt(_ body: () throws(LogError) -> Void) {
+        do throws(LogError) { try body() } catch { noted.withLock { $0 = error } }
+    }
+}
