@@ -82,7 +82,8 @@ import Testing
         #expect(try await begun.verify().findings == [])
 
         var rest: [LogCommand<Move>] = [
-            .record(.set("new", 1), force: true, .init()), .record(.claim("k0"), force: true, .init()),
+            .record(.set("new", 1), force: true, .init()),
+            .record(.claim("k0"), force: true, .init()),
         ]
         for number in twin.overlay.map(\.number) {
             let position = Position(events[4].position.value + number.value)
@@ -109,7 +110,8 @@ import Testing
     ) throws {
         #expect(begun.view == twin.view && begun.confirmed == twin.confirmed, "\(place)")
         #expect(
-            begun.overlay.map { "\($0.id) \($0.state)" } == twin.overlay.map { "\($0.id) \($0.state)" },
+            begun.overlay.map { "\($0.id) \($0.state)" }
+                == twin.overlay.map { "\($0.id) \($0.state)" },
             "\(place)")
         #expect(begun.rejections == twin.rejections, "\(place)")
         #expect(begun.attempts.keys == twin.attempts.keys, "\(place)")
@@ -126,7 +128,9 @@ import Testing
 
     // MARK: Examples
 
-    @Test func `a new device begins from a state, and its downlink goes on from there`() async throws {
+    @Test func `a new device begins from a state, and its downlink goes on from there`()
+        async throws
+    {
         let server = InProcessAuthority(Board.self, lineage: lineage)
         let first = try await open(directory.url.appending(path: "first"))
         for number in 1...20 { try await first.record(.set("k\(number % 3)", number)) }
@@ -197,7 +201,8 @@ import Testing
         await again.close()
     }
 
-    @Test func `an acknowledgement log begins from what the app had, with an archive`() async throws {
+    @Test func `an acknowledgement log begins from what the app had, with an archive`() async throws
+    {
         var board = Board()
         board.cells = ["a": 1]
         try await Store<Board>.begin(at: directory.log, from: [.value(board)])

@@ -54,7 +54,9 @@ import Testing
         }
 
         init() {}
-        init(_ old: Notes1) { for (key, stars) in old.stars { keys[stars, default: []].insert(key) } }
+        init(_ old: Notes1) {
+            for (key, stars) in old.stars { keys[stars, default: []].insert(key) }
+        }
 
         mutating func apply(_ note: Note, _ context: EventContext) {
             switch note {
@@ -81,7 +83,9 @@ import Testing
         static let notes = RowTable("notes", key: String.self, row: Int.self)
         static let schema = RowSchema(notes)
         static func write(_ key: String, _ stars: Int?, _ rows: inout TouchedRows) throws {
-            if let stars { try rows.put(stars, at: key, in: notes) } else {
+            if let stars {
+                try rows.put(stars, at: key, in: notes)
+            } else {
                 try rows.remove(key, from: notes)
             }
         }
@@ -93,7 +97,9 @@ import Testing
         static let byStars = notes.index("by stars") { _, stars in stars }
         static let schema = RowSchema(byStars, notes)
         static func write(_ key: String, _ stars: Int?, _ rows: inout TouchedRows) throws {
-            if let stars { try rows.put(stars, at: key, in: notes) } else {
+            if let stars {
+                try rows.put(stars, at: key, in: notes)
+            } else {
                 try rows.remove(key, from: notes)
             }
         }
@@ -273,7 +279,9 @@ import Testing
         }
         try await makeLog(Rows1.self)
         let names = await lack(Bare.self)
-        #expect(names.first?.hasSuffix("(the schema has no table or index notes with these types)") == true)
+        #expect(
+            names.first?.hasSuffix("(the schema has no table or index notes with these types)")
+                == true)
     }
 }
 

@@ -28,7 +28,9 @@ import Testing
     }
 
     private var names: [String] {
-        get throws { try FileManager.default.contentsOfDirectory(atPath: directory.url.path).sorted() }
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: directory.url.path).sorted()
+        }
     }
 
     // MARK: C10
@@ -166,7 +168,9 @@ import Testing
         #expect(store.status.sequence == 3 && store.view.cells == ["a": 3])
     }
 
-    @Test func `C10: a wipe, and a compaction of the closed log, remove what was prepared`() async throws {
+    @Test func `C10: a wipe, and a compaction of the closed log, remove what was prepared`()
+        async throws
+    {
         var store = try await open(keeping: .everything)
         try await confirm(1...40, in: store)
         await store.close()
@@ -188,7 +192,8 @@ import Testing
     }
 
     @Test func `C10: a failure is told, and the log opens all the same`() async throws {
-        var store = try await open(keeping: .everything, also: [AdditionalProjection(RowBoard.self)])
+        var store = try await open(
+            keeping: .everything, also: [AdditionalProjection(RowBoard.self)])
         try await confirm(1...40, in: store)
         await store.close()
         store = try await Store.open(
@@ -205,6 +210,47 @@ import Testing
         #expect(store.view.cells == ["a": 40])
         #expect(try names == ["log"])
         await store.close()
+    }
+
+    @Test func `C10: what a kill left beside the log is removed`() async throws {
+        var store = try await open(keeping: .everything)
+        try await confirm(1...200, in: store)
+        await store.close()
+        let unfinished = directory.url.appending(path: "log.preparing", directoryHint: .isDirectory)
+        let whole = try Data(contentsOf: directory.log.appending(path: "data.mdb"))
+        // Copies that end anywhere.
+        for bytes in [0, 1, 4_095, 4_096, 8_191, 8_192, 20_480, whole.count / 2, whole.count] {
+            try FileManager.default.createDirectory(
+                at: unfinished, withIntermediateDirectories: true)
+            try whole.prefix(bytes).write(to: unfinished.appending(path: "data.mdb"))
+            store = try await open(keeping: .entries(100), entriesMin: 150)
+            await store.core.compaction.end()
+            #expect(store.compactionFailure == nil, "\(bytes) bytes")
+            await store.close()
+            // Too few can go, so nothing was looked at.
+            store = try await open(keeping: .entries(100), entriesMin: 50)
+            await store.core.compaction.end()
+            #expect(store.compactionFailure == nil, "\(bytes) bytes")
+            #expect(try names == ["log", "log.prepared"], "\(bytes) bytes")
+            await store.close()
+            try FileManager.default.removeItem(at: directory.url.appending(path: "log.prepared"))
+        }
+        // A kill between the two names that the prepared form gets.
+        store = try await open(keeping: .entries(100), entriesMin: 50)
+        await store.core.compaction.end()
+        await store.close()
+        try FileManager.default.moveItem(
+            at: directory.url.appending(path: "log.prepared"),
+            to: directory.url.appending(path: "log.compacted"))
+        for _ in 1...2 {
+            store = try await open(keeping: .entries(100), entriesMin: 50)
+            await store.core.compaction.end()
+            #expect(store.compactionFailure == nil)
+            #expect(store.view.cells == ["a": 200])
+            await store.close()
+        }
+        #expect(store.status.base == 100)
+        #expect(try names == ["log", "old"])
     }
 
     // MARK: C9
@@ -269,7 +315,7 @@ import Testing
         let reader = try LogReader(at: directory.log, archive: archive)
         let sloppy = try [80, 100].map { try reader.snapshot(of: SloppyBoard.self, at: $0).view }
         reader.close()
-        #expect(sloppy[0] != sloppy[1] && !sloppy[0].moves.isEmpty)
+        #expect(!sloppy[0].moves.isEmpty)
         for archive in [archive, nil] {
             let store = try await Store.open(
                 at: directory.log, Board.self, also: also, conflicts: .perProjection,

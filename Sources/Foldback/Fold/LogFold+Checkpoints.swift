@@ -54,7 +54,8 @@ extension LogFold {
             guard let found = taken.first(where: { there.contains($0) }) else {
                 let other = there.first { $0.name == identity.name }
                 return lacking.append(
-                    other.map { "\(identity) (the base has version \($0.version))" } ?? "\(identity)")
+                    other.map { "\(identity) (the base has version \($0.version))" }
+                        ?? "\(identity)")
             }
             let section = try storage.checkpointedProjection(found, of: manifest)
             do { try take(section) } catch { lacking.append("\(identity) (\(error))") }
@@ -94,7 +95,7 @@ extension LogFold {
             fold = try .beginning(of: storage, projections, codec: codec, sharing: shared)
         }
         let checkpoint = fold.state.sequence
-        try fold.replay(storage, codec: codec, upTo: last) { fold, _ throws(LogError) in
+        try fold.replay(storage, codec: codec, upTo: last) { fold, _, _ throws(LogError) in
             try applied(&fold)
         }
         if let covered, covered > fold.state.sequence {

@@ -236,11 +236,12 @@ package struct LogFold: Sendable {
     /// - Complexity: one `apply` for each confirmed event and projection.
     package mutating func replay(
         _ storage: any LogStorage, codec: any PayloadCodec, upTo last: LogSequence? = nil,
-        _ applied: (inout LogFold, Effects) throws(LogError) -> Void = { _, _ in }
+        _ applied: (inout LogFold, Record, Effects) throws(LogError) -> Void = { _, _, _ in }
     ) throws(LogError) {
         var records = RecordReader(storage, after: state.sequence, upTo: last)
         while let (sequence, bytes) = try records.next() {
-            try applied(&self, try applyRecord(bytes, at: sequence, storage, codec).effects)
+            let (record, effects) = try applyRecord(bytes, at: sequence, storage, codec)
+            try applied(&self, record, effects)
         }
     }
 

@@ -18,13 +18,19 @@ package struct Verifier {
     /// Whether the log says which projections share their conflicts. Views depend on it.
     private(set) var isSharingKnown = false
 
+    /// Called after each entry.
+    private let applied: (inout LogFold, Record, Effects) -> Void
+
     private static let findingsMax = 100
 
+    /// - Parameter applied: called after each entry that is folded.
     /// - Throws: `.lacksProjections` if the log's views need more projections; `.needsHistory` if the
     ///   log begins at a base that lacks one of these; the errors of reading which these are.
     package init(
-        _ storage: any LogStorage, _ projections: ProjectionSet, codec: any PayloadCodec
+        _ storage: any LogStorage, _ projections: ProjectionSet, codec: any PayloadCodec,
+        applied: @escaping (inout LogFold, Record, Effects) -> Void = { _, _, _ in }
     ) throws(LogError) {
+        self.applied = applied
         self.storage = storage
         self.codec = codec
         self.projections = projections.withRows { $1.renumber(as: UInt32($0 + 1)) }
@@ -139,8 +145,9 @@ package struct Verifier {
         defer { self.fold = fold }
         try noting { verifier throws(LogError) in
             try fold.replay(verifier.storage, codec: verifier.codec, upTo: last) {
-                fold, effects throws(LogError) in
+                fold, record, effects throws(LogError) in
                 verifier.settlements.apply(effects, at: fold.state.sequence)
+                verifier.applied(&fold, record, effects)
                 guard checkpoints.first == fold.state.sequence else { return }
                 checkpoints.removeFirst()
                 verifier.compareCheckpoint(&fold)

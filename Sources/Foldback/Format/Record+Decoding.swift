@@ -46,6 +46,15 @@ extension Record {
         return bytes.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
+    /// Returns the time in a record's header, without verifying the record; nil if it is too short.
+    package static func time(of bytes: [UInt8]) -> Timestamp? {
+        // Format, kind, flags, codec, version of the codec, and replica come before it.
+        let place = 8
+        guard bytes.count >= place + 8 else { return nil }
+        let value = bytes[place..<place + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return Timestamp(millisecondsSince1970: Int64(bitPattern: value))
+    }
+
     private static func readInfo(
         _ reader: inout ByteReader
     ) throws(FormatError) -> [String: String] {

@@ -31,7 +31,9 @@ public struct EarlierVersion<P: EventFold>: Sendable {
     /// (`LogError.needsHistory`).
     ///
     /// It says that this is on purpose, for `checkEvolution` of FoldbackTesting.
-    public static func refolded(_ number: UInt32) -> Self { Self(number: number, taking: .refolding) }
+    public static func refolded(_ number: UInt32) -> Self {
+        Self(number: number, taking: .refolding)
+    }
 }
 
 extension EarlierVersion where P: Projection {

@@ -376,4 +376,25 @@ package struct FoldedRows: Sendable {
     package let counts: FoldCounts
     /// The confirmed rows if they are in memory; nil if they are in the log.
     package let own: SortedMap<KeyBytes, [UInt8]>?
+
+    /// Returns the section of a base with the confirmed rows, as ``RowsInMemory`` has it.
+    ///
+    /// - Precondition: the rows are in memory.
+    func sectionAtBase() -> ProjectionSection {
+        guard let own else { preconditionFailure("the rows of \(identity) are in the log") }
+        let rows = own.lazy.map {
+            (key: Array($0.key.bytes.dropFirst(StoredRow.prefixBytes)), value: $0.value)
+        }
+        return ProjectionSection(
+            identity: identity.inMemory, faults: faults, sample: [],
+            state: StoredRow.section(schema.schema.summary, rows))
+    }
+}
+
+extension ProjectionIdentity {
+    /// The identity of the stored projection's ``RowsInMemory``.
+    fileprivate var inMemory: ProjectionIdentity {
+        ProjectionIdentity(
+            name: ExactString(StoredRow.nameInMemory(of: name.string)), version: version)
+    }
 }

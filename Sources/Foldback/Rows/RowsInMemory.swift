@@ -16,7 +16,7 @@ public struct RowsInMemory<Stored: StoredProjection>: Projection {
     /// Creates the state before the first event: no rows.
     public init() {}
 
-    public static var name: String { "\(Stored.name) in memory" }
+    public static var name: String { StoredRow.nameInMemory(of: Stored.name) }
     public static var version: UInt32 { Stored.version }
     public static var codec: any EventCodec<Stored.Event> { Stored.codec }
     public static var stateCodec: (any StateCodec<Self>)? { RowsInMemoryCodec<Stored>() }
@@ -142,13 +142,7 @@ extension RowsInMemory: PartComparing {
 /// The state of ``RowsInMemory`` as bytes: the schema's text, then the rows and index entries.
 private struct RowsInMemoryCodec<Stored: StoredProjection>: StateCodec {
     func encode(_ state: RowsInMemory<Stored>) throws -> [UInt8] {
-        var writer = ByteWriter()
-        writer.sized(Stored.schema.summary)
-        for (key, value) in state.everything {
-            writer.sized(key)
-            writer.sized(value)
-        }
-        return writer.bytes
+        StoredRow.section(Stored.schema.summary, state.everything)
     }
 
     func decode(_ bytes: RawSpan) throws -> RowsInMemory<Stored> {
@@ -163,5 +157,25 @@ private struct RowsInMemoryCodec<Stored: StoredProjection>: StateCodec {
             throw FormatError.damaged("its tables are \(written.summary)")
         }
         return try .adopting(written)
+    }
+}
+
+extension StoredRow {
+    /// The name of a stored projection's ``RowsInMemory``.
+    static func nameInMemory(of name: String) -> String { "\(name) in memory" }
+
+    /// Returns rows and index entries as bytes; keys begin after the projection's number.
+    ///
+    /// - Parameter summary: the schema's text.
+    static func section(
+        _ summary: String, _ rows: some Sequence<(key: [UInt8], value: [UInt8])>
+    ) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.sized(summary)
+        for (key, value) in rows {
+            writer.sized(key)
+            writer.sized(value)
+        }
+        return writer.bytes
     }
 }

@@ -182,7 +182,8 @@ private struct ArchivedEntries: StorageTable {
             if end.map({ $0.number > cut.number }) ?? true { try scanNew(range) }
             let after = LogKey.number(cut.number + 1)
             if goesOn {
-                try scanOld(.backwards(before: end.map { $0.number < after.number ? $0 : after } ?? after))
+                try scanOld(
+                    .backwards(before: end.map { $0.number < after.number ? $0 : after } ?? after))
             }
         }
     }

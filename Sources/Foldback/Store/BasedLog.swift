@@ -5,6 +5,8 @@ struct BasedLog {
     let checkpoints: [CheckpointRows]
     /// The intents before the base whose records are kept (C4).
     let kept: Set<IntentNumber>
+    /// The entries up to the base that may be about them.
+    let keptEntries: [LogSequence]
     /// What the base changes of the facts that are copied.
     var facts: [TableWrite] = []
     /// The last entry.
@@ -38,13 +40,13 @@ struct BasedLog {
             try copy.put(TableWrite(.kept, LogKey(sequence), bytes))
         }
         try log.scan(.kept, keep)
-        var records = RecordReader(log, after: log.baseSequence)
+        for sequence in keptEntries {
+            guard let bytes = try log.record(at: sequence) else { throw log.missing(sequence) }
+            try keep(sequence, bytes)
+        }
+        var records = RecordReader(log, after: max(base.sequence, log.baseSequence))
         while let (sequence, bytes) = try records.next() {
-            if sequence <= base.sequence {
-                try keep(sequence, bytes)
-            } else {
-                try copy.put(TableWrite(.entries, LogKey(sequence), bytes))
-            }
+            try copy.put(TableWrite(.entries, LogKey(sequence), bytes))
         }
         try copy.finish()
     }
@@ -99,87 +101,7 @@ struct BasedLog {
     }
 }
 
-// MARK: What is kept
-
 extension LMDBLog {
-    /// Returns the intents before a base whose records are kept: all that were not confirmed there,
-    /// except those that were taken back before they were sent (C4).
-    ///
-    /// With them come those that were recorded together with one of them, and those that one of them
-    /// undoes: undo and redo look at them (F21). And those that were brought from another log, so that
-    /// bringing them again doubles nothing (N6).
-    ///
-    /// - Parameter also: more intents that are kept.
-    func intentsToKeep(
-        _ overlay: Overlay, _ settlements: SettlementBook, also: Set<IntentNumber> = [],
-        through last: LogSequence
-    ) throws(LogError) -> Set<IntentNumber> {
-        var kept = also.union(overlay.keys)
-        for number in settlements.numbers {
-            guard let row = settlements[number], row.settlement != .confirmed else { continue }
-            if row.settlement == .withdrawn, try wasTakenBack(at: row.settlementSequence) {
-                continue
-            }
-            kept.insert(number)  // mutant: kept-settled
-        }
-        return try withRelated(kept, through: last)
-    }
-
-    private func withRelated(
-        _ numbers: Set<IntentNumber>, through last: LogSequence
-    ) throws(LogError) -> Set<IntentNumber> {
-        var (related, groups) = (numbers, Set<IntentNumber>())
-        func eachIntent(_ body: (RecordedIntent) -> Void) throws(LogError) {
-            func take(_ entry: Entry) { if case .intent(let intent) = entry { body(intent) } }
-            try scan(.kept) { (sequence: LogSequence, bytes) throws(LogError) in
-                take(try entry(bytes, at: sequence, codec: RawCodec()))
-            }
-            try scanEntries(from: baseSequence.next, upTo: last) { entry, _ in take(entry) }
-        }
-        try eachIntent { intent in
-            if let once = intent.once, !CarriedName.ids(in: once.string).isEmpty {
-                related.insert(intent.number)
-            }
-            guard numbers.contains(intent.number) else { return }
-            if let group = intent.terms.group { groups.insert(group) }
-            if let undone = intent.terms.undoes { related.insert(undone) }
-        }
-        guard !groups.isEmpty else { return related }
-        try eachIntent { intent in
-            if let group = intent.terms.group, groups.contains(group) {
-                related.insert(intent.number)
-            }
-        }
-        return related
-    }
-
-    /// Whether an entry withdrew an intent, or replaced it, before it was sent.
-    private func wasTakenBack(at sequence: LogSequence) throws(LogError) -> Bool {
-        let bytes: [UInt8]?
-        do throws(LogError) { bytes = try record(at: sequence) } catch .compacted {
-            // An earlier compaction has not kept it, for that reason.
-            return true
-        }
-        guard let bytes else { throw missing(sequence) }
-        switch try entry(bytes, at: sequence, codec: RawCodec()) {
-        case .intent, .changed(_, .withdrawn): return true
-        case .changed, .acknowledged, .confirmed: return false
-        }
-    }
-
-    /// Returns the first intent of each replica id in the entries up to this one.
-    func firstIntents(through last: LogSequence) throws(LogError) -> [LogBase.First] {
-        var firsts = base?.replicas ?? []
-        try scanEntries(from: baseSequence.next, upTo: last) { entry, _ in
-            guard case .intent(let recorded) = entry,
-                let place = header.replicas.index(of: recorded.id.replica),
-                firsts.last?.place != place
-            else { return }
-            firsts.append(LogBase.First(number: recorded.number, place: place))
-        }
-        return firsts
-    }
-
     /// Checks that no projection is left out that was on the log in the last 30 days (C6).
     ///
     /// - Parameter given: the names of those that have a state at the base, or need none.

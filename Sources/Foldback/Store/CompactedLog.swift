@@ -105,7 +105,9 @@ package enum CompactedLog {
         // In the meantime, a store may have opened the log: to record, to note that it sends an intent,
         // or to note what it has learned of the authority.
         let content: [[UInt8]]?
-        if let facts { content = facts } else {
+        if let facts {
+            content = facts
+        } else {
             content = try Wiping.reading(new) { log throws(LogError) in try log.facts(at: last) }
         }
         let found = try Wiping.reading(old) { log throws(LogError) in try log.facts(at: last) }

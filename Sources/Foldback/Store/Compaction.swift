@@ -111,8 +111,7 @@ struct Compactor {
         try log.requireProjections(
             Set(projections.members.map(\.identity.name.string)).union(forgotten),
             at: sources.now())
-        let limit = try requireSound(log)
-        let (plan, held) = try plan(of: log, before: limit)
+        let (plan, held) = try plan(of: log)
         if let plan {
             try CompactedLog.requireArchive(
                 archive, of: path, from: log.baseSequence, through: plan.base.sequence)
@@ -124,88 +123,70 @@ struct Compactor {
         return (plan, held)
     }
 
-    // MARK: Before anything is written
+    // MARK: The plan
 
-    /// Verifies the log.
-    ///
-    /// - Returns: the first entry with an event that this code does not read, or only in part; nil if
-    ///   there is none. States before it do not depend on what a later version reads (E6, E11).
-    private func requireSound(_ log: any LogStorage) throws(LogError) -> LogSequence? {
-        var verifier = try Verifier(log, projections, codec: codec)
+    private func plan(of log: LMDBLog) throws(LogError) -> (plan: BasedLog?, held: [String]) {
+        var limit: LogSequence?
+        while true {
+            let (end, held) = try window.end(in: log, before: limit, now: sources.now())
+            guard let end else { return (nil, held) }
+            let (notes, fold) = try folded(log, notingAt: end.sequence)
+            // States up to here do not depend on what a later version reads (E6, E11).
+            let unread = [fold.unread.first, fold.partlyRead.first].compactMap(\.self).min()
+            if let unread, unread <= end.sequence, limit == nil {
+                limit = unread
+                continue
+            }
+            return (try plan(of: log, end, notes, fold), held)
+        }
+    }
+
+    /// Verifies the log, and notes what its base needs.
+    private func folded(
+        _ log: LMDBLog, notingAt end: LogSequence
+    ) throws(LogError) -> (notes: BaseNotes, fold: LogFold) {
+        var notes = try BaseNotes(of: log, at: end)
+        var verifier = try Verifier(log, projections, codec: codec) { fold, record, effects in
+            notes.take(&fold, record, effects)
+        }
         if let finding = try verifier.verification().findings.first {
             throw .damaged(path: log.path, sequence: nil, reason: "\(finding)")
         }
-        return [verifier.fold.unread.first, verifier.fold.partlyRead.first].compactMap(\.self).min()
+        return (notes, verifier.fold)
     }
 
-    // MARK: The plan
-
     private func plan(
-        of log: LMDBLog, before limit: LogSequence?
-    ) throws(LogError) -> (plan: BasedLog?, held: [String]) {
-        let last = LogSequence(UInt64(try log.recordCount()))
-        let (end, held) = try window.end(in: log, before: limit, now: sources.now())
-        guard let end else { return (nil, held) }
-        let wanted = end.sequence
-        let (base, settled, answered, atEnd) = try folded(log, pausingAt: wanted)
+        of log: LMDBLog, _ end: (sequence: LogSequence, time: Timestamp), _ notes: BaseNotes,
+        _ fold: LogFold
+    ) throws(LogError) -> BasedLog {
+        guard let base = notes.base else { throw log.missing(end.sequence) }
+        var fold = fold
+        let atEnd = fold.makePublishedState()
         let replicas = log.header.replicas
         func rows(_ checkpoint: Checkpoint) -> CheckpointRows {
             CheckpointRows(
                 checkpoint, format: codec.format ?? .none, hasNotes: codec.notesMembers,
                 replicas: replicas)
         }
-        let values = Set(projections.folds.map(\.identity))
-        return (
-            BasedLog(
-                base: LogBase(
-                    sequence: wanted, chain: base.chain, time: end.time,
-                    nextNumber: base.nextNumber,
-                    replicas: try log.firstIntents(through: wanted)),
-                checkpoints: [
-                    rows(try base.checkpoint()),
-                    rows(try atEnd.checkpoint().only(values)),
-                ],
-                kept: try log.intentsToKeep(
-                    base.overlay, settled, also: answered, through: wanted),
-                last: last),
-            held
-        )
+        let kept = notes.kept(base.overlay, notes.settlements)
+        return BasedLog(
+            base: LogBase(
+                sequence: end.sequence, chain: base.chain, time: end.time,
+                nextNumber: base.nextNumber, replicas: notes.firsts),
+            checkpoints: [rows(try base.checkpointAtBase()), rows(try atEnd.checkpoint())],
+            kept: kept, keptEntries: notes.entries(about: kept), last: atEnd.sequence)
     }
+}
 
-    /// Folds the log with all states in memory.
+extension PublishedState {
+    /// Returns the content of a checkpoint at a base: it also has the rows, which must be in memory.
     ///
-    /// - Returns: the states and settlements at an entry, the intents that later entries answer, and the
-    ///   states at the end.
-    private func folded(
-        _ log: LMDBLog, pausingAt wanted: LogSequence
-    ) throws(LogError) -> (
-        base: PublishedState, settled: SettlementBook, answered: Set<IntentNumber>,
-        atEnd: PublishedState
-    ) {
-        var fold = try LogFold.beginning(of: log, projections.inMemory, codec: codec)
-        var settlements = SettlementBook()
-        if let base = log.base {
-            try log.scanSettlements(before: base) { settlements.add($1, of: $0) }
-        }
-        try fold.replay(log, codec: codec, upTo: wanted) { fold, effects in
-            settlements.apply(effects, at: fold.state.sequence)
-        }
-        let base = fold.makePublishedState()
-        var answered: Set<IntentNumber> = []
-        try fold.replay(log, codec: codec) { _, effects in
-            answered.formUnion(effects.reopened)
-            answered.formUnion(effects.settlements.map(\.number))
-        }
-        return (base, settlements, answered, fold.makePublishedState())
+    /// - Throws: `.noCheckpoint`.
+    fileprivate func checkpointAtBase() throws(LogError) -> Checkpoint {
+        let checkpoint = try checkpoint()
+        return Checkpoint(
+            log: checkpoint.log,
+            projections: checkpoint.projections + rows.map { $0.sectionAtBase() },
+            unread: checkpoint.unread, partlyRead: checkpoint.partlyRead)
     }
 }
-
-extension Checkpoint {
-    /// Returns the checkpoint with the states of some projections.
-    fileprivate func only(_ identities: Set<ProjectionIdentity>) -> Checkpoint {
-        Checkpoint(
-            log: log, projections: projections.filter { identities.contains($0.identity) },
-            unread: unread, partlyRead: partlyRead)
-    }
-}
-

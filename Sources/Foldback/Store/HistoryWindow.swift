@@ -73,15 +73,18 @@ public enum HistoryWindow: Hashable, Sendable {
         var time = log.base?.time ?? Timestamp(millisecondsSince1970: .min)
         var next = log.baseSequence.next
         while next < end {
-            let records = try log.decodedRecords(
-                from: next, countMax: Limits.readCountMax, codec: RawCodec())
+            let records = try log.records(from: next, countMax: Limits.readCountMax)
             guard !records.isEmpty else { throw log.missing(next) }
-            for stamp in records.map(\.stamp) {
-                guard stamp.sequence < end else { return found }
-                time = max(time, stamp.time)
-                guard isOld(stamp.sequence, time, last: last, now: now) else { return found }
-                found = (stamp.sequence, time)
-                next = stamp.sequence.next
+            for (sequence, bytes) in records {
+                guard sequence < end else { return found }
+                guard let own = Record.time(of: bytes) else {
+                    throw .damaged(
+                        path: log.path, sequence: sequence, reason: "the record is too short")
+                }
+                time = max(time, own)
+                guard isOld(sequence, time, last: last, now: now) else { return found }
+                found = (sequence, time)
+                next = sequence.next
             }
         }
         return found

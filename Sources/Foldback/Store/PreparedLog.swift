@@ -112,7 +112,8 @@ package enum PreparedLog {
     /// Puts what was prepared in the place of the closed log, if it still fits. Else removes it.
     ///
     /// It fits if it has the log's entries up to its own end, and the log has at most
-    /// ``Compacting/tailMax`` entries after that: opening must not become slow. Blocks.
+    /// ``Compacting/tailMax`` entries after that, of ``Limits/commitBytesMax``: opening must not become slow.
+    /// Blocks.
     ///
     /// - Throws: as ``Store/compact(at:_:also:keeping:archive:forgetting:sources:)``. The log is as it was,
     ///   or it is the compacted form.
@@ -151,7 +152,7 @@ package enum PreparedLog {
         try CompactedLog.finish(beside: log, archive: compacting.archive)
         try CompactedLog.requireArchive(
             compacting.archive, of: path, from: log.baseSequence, through: new.baseSequence)
-        try addTail(of: log, to: new)
+        guard try addTail(of: log, to: new) else { return nil }
         let last = LogSequence(UInt64(try log.recordCount()))
         return (last, try log.facts(at: last), log.baseSequence, new.baseSequence)
     }
@@ -169,36 +170,42 @@ package enum PreparedLog {
         return try log.record(at: last) == record
     }
 
-    /// Adds the entries that the log has got since, and all facts beside the entries. Rows follow from
-    /// the entries when the log is opened.
-    private static func addTail(of log: LMDBLog, to new: LMDBLog) throws(LogError) {
+    /// Adds the entries that the log has got since, and all facts beside the entries, in one transaction.
+    /// Rows follow from the entries when the log is opened.
+    ///
+    /// - Returns: whether it did; false if they have more than ``Limits/commitBytesMax``.
+    private static func addTail(of log: LMDBLog, to new: LMDBLog) throws(LogError) -> Bool {
         let codec = RawCodec()
         var fold = try LogFold.folded(new, codec: codec).fold
-        var copy = BoundedCopy(to: new)
+        var writes: [TableWrite] = []
         var changed: Set<IntentNumber> = []
-        try fold.replay(log, codec: codec) { fold, effects throws(LogError) in
+        try fold.replay(log, codec: codec) { fold, _, effects throws(LogError) in
             changed.formUnion(effects.settlements.map(\.number))
             changed.formUnion(effects.reopened)
             let sequence = fold.state.sequence
             guard let record = try log.record(at: sequence) else { throw log.missing(sequence) }
-            try copy.put(TableWrite(.entries, LogKey(sequence), record))
+            writes.append(TableWrite(.entries, LogKey(sequence), record))
         }
         for number in changed.sorted() {
-            try copy.put(
+            writes.append(
                 TableWrite(.verdicts, LogKey(number), try log.settlement(of: number)))
         }
         for table in [LogTable.attempts, .registered, .log] {
-            try new.eachRow(of: table) { key, _ throws(LogError) in
+            try new.eachRow(of: table) { key, _ in
                 guard table != .log || key.isSharedByForms else { return }
-                try copy.put(TableWrite(table, key, nil))
+                writes.append(TableWrite(table, key, nil))
             }
-            try log.eachRow(of: table) { key, value throws(LogError) in
+            try log.eachRow(of: table) { key, value in
                 guard table != .log || key.isSharedByForms else { return }
-                try copy.put(TableWrite(table, key, value))
+                writes.append(TableWrite(table, key, value))
             }
         }
-        try copy.finish()
+        guard writes.reduce(0, { $0 + $1.reserveBytes }) <= Limits.commitBytesMax else {
+            return false
+        }
+        do throws(StorageFailure) { try new.write(writes) } catch { throw error.unwritten }
         try proveTail(of: new, against: fold)
+        return true
     }
 
     /// Checks that the compacted form goes on to where the log ends: each record follows from the record

@@ -85,7 +85,8 @@ extension Store {
         let names = projections.members.map(\.identity.name)
         precondition(Set(names).count == names.count, "a projection has two states")
         precondition(
-            names.contains(P.identity.name), "\(P.self) is the store's own projection: give its state")
+            names.contains(P.identity.name),
+            "\(P.self) is the store's own projection: give its state")
         let path = String(Platform.trimmed(try directory.logPath()))
         let archive = try archive.map { url throws(LogError) in
             String(Platform.trimmed(try url.logPath()))
@@ -132,7 +133,7 @@ private struct Beginning {
         } catch .missing { log = nil }
         guard let log else {
             try CompactedLog.removeUnused(beside: path)
-            let new = try plan(after: LogFold(kind: kind, replica: ReplicaID("none")!), [], SettlementBook())
+            let new = try plan(after: LogFold(kind: kind, replica: ReplicaID("none")!))
             try new.write(
                 for: path, kind: kind, replica: replica, freshReplica: sources.freshReplica)
             try new.prove(path, projections, codec)
@@ -164,13 +165,10 @@ private struct Beginning {
                 path: path,
                 reason: "the log has lineage \(known), not \(point.lineage?.description ?? "none")")
         }
-        var settlements = SettlementBook()
-        if let base = log.base {
-            try log.scanSettlements(before: base) { settlements.add($1, of: $0) }
-        }
+        var notes = try BaseNotes(of: log, at: last)
         var fold = try LogFold.beginning(of: log, codec: RawCodec())
-        try fold.replay(log, codec: RawCodec()) { fold, effects in
-            settlements.apply(effects, at: fold.state.sequence)
+        try fold.replay(log, codec: RawCodec()) { fold, record, effects in
+            notes.take(&fold, record, effects)
         }
         if let point, point.through < fold.state.through {
             throw .unfitBase(
@@ -178,7 +176,7 @@ private struct Beginning {
                 reason: "the log has events through position \(fold.state.through), and the states "
                     + "end at \(point.through)")
         }
-        let new = try plan(after: fold, try log.firstIntents(through: last), settlements, log)
+        let new = try plan(after: fold, notes, log)
         try CompactedLog.requireArchive(
             archive, of: path, from: log.baseSequence, through: new.base.sequence)
         try new.write(
@@ -193,10 +191,9 @@ private struct Beginning {
     ///
     /// The base stands for a batch without events, which confirms what was accepted up to its position.
     private func plan(
-        after earlier: LogFold, _ firsts: [LogBase.First], _ known: SettlementBook,
-        _ log: LMDBLog? = nil
+        after earlier: LogFold, _ notes: BaseNotes? = nil, _ log: LMDBLog? = nil
     ) throws(LogError) -> BasedLog {
-        var (fold, settlements) = (earlier, known)
+        var (fold, settlements) = (earlier, notes?.settlements ?? SettlementBook())
         let sequence = fold.state.sequence.next
         let batch = ConfirmedBatch(
             events: [], through: point?.through ?? 0,
@@ -216,10 +213,11 @@ private struct Beginning {
         ).encoded(predecessor: fold.chain, replicas: ReplicaTable([fold.state.replica]))
         fold.extendChain(by: (record.checksum, record.bytes.count))
         let published = fold.makePublishedState()
+        let kept = notes?.kept(published.overlay, settlements) ?? []
         return BasedLog(
             base: LogBase(
                 sequence: sequence, chain: published.chain, time: sources.now(),
-                nextNumber: published.nextNumber, replicas: firsts),
+                nextNumber: published.nextNumber, replicas: notes?.firsts ?? []),
             checkpoints: [
                 CheckpointRows(
                     Checkpoint(
@@ -228,8 +226,7 @@ private struct Beginning {
                     format: codec.format ?? .none, hasNotes: codec.notesMembers,
                     replicas: log?.header.replicas ?? ReplicaTable([fold.state.replica]))
             ],
-            kept: try log?.intentsToKeep(
-                published.overlay, settlements, through: earlier.state.sequence) ?? [],
+            kept: kept, keptEntries: notes?.entries(about: kept) ?? [],
             facts: facts, last: sequence)
     }
 }

@@ -161,7 +161,8 @@ private struct EvolutionCheck<P: EventFold> {
     ) {
         for index in samples.samples.indices where samples.samples[index].kind == kind {
             let version = samples.samples[index].version
-            guard version < Int64(P.version), let taken = taken.first(where: { $0 == version }) else {
+            guard version < Int64(P.version), let taken = taken.first(where: { $0 == version })
+            else {
                 continue
             }
             read(index, Int64(P.version)) { try make($0, taken) }

@@ -17,6 +17,9 @@ struct Main {
                 }
                 return try await SuccessorProbe.run(URL(filePath: log))
             }
+            if arguments.first == "keeping", let log = arguments.dropFirst().first {
+                return try await KeepingProbe.run(URL(filePath: log))
+            }
             if arguments.first == "begin", let log = arguments.dropFirst().first {
                 return try await SignInProbe.begin(URL(filePath: log))
             }
@@ -43,6 +46,7 @@ struct Main {
                            foldback-probe faults memory|rows LOG ROUNDS BYTES
                            foldback-probe successor LOG [backup|nothing [pending]]
                            foldback-probe begin LOG
+                           foldback-probe keeping LOG
                            foldback-probe sign-in ACCOUNT LOCAL
                            foldback-probe poison LOG BOOK ordered|concurrent POISON
                            foldback-probe peak FILE COMMAND...

@@ -85,7 +85,8 @@ import Testing
         .enabled(
             if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
         arguments: ["flock", "pwrite64", "fdatasync", "renameat2", "fsync", "unlinkat", "rmdir"])
-    func `SIGKILL at any system call of beginning again loses no intent`(call: String) async throws {
+    func `SIGKILL at any system call of beginning again loses no intent`(call: String) async throws
+    {
         var (kills, begun) = (0, 0)
         for nth in Self.places(of: call) {
             let directory = DiskDirectory()

@@ -32,7 +32,8 @@ import Testing
 
     private func expectAll(_ store: Store<Notes>) throws {
         try store.read { rows in
-            #expect(try rows.page(of: Notes.notes, limit: 10_000).map(\.row)
+            #expect(
+                try rows.page(of: Notes.notes, limit: 10_000).map(\.row)
                     == notes.sorted { $0.id < $1.id })
             let newest = try rows.page(of: Notes.byChange, order: .descending, limit: 10)
             #expect(
