@@ -12,14 +12,13 @@ import Testing
     /// A store compacts a log by itself only if 100,000 entries can go.
     private static let entryCount = 101_024
 
-    /// Makes the log that each test copies. A copy has a fresh replica id, from its first opening on.
-    private static let whole: Task<DiskDirectory, any Error> = Task {
-        let directory = DiskDirectory()
+    /// Makes a log of ``entryCount`` entries or a few more.
+    private func makeLog(_ log: URL) async throws {
         let store = try await Store.open(
-            at: directory.log, Documents.self, confirmedBy: .downlink, durability: .relaxed)
+            at: log, Documents.self, confirmedBy: .downlink, durability: .relaxed)
         let events = (0..<1_024).map { DocumentEvent.set("a", .integer($0)) }
         var position: UInt64 = 0
-        while store.status.sequence.value < UInt64(entryCount) {
+        while store.status.sequence.value < UInt64(Self.entryCount) {
             let receipts = try await store.record(contentsOf: events)
             position += 1
             let confirmed = receipts.map {
@@ -28,7 +27,6 @@ import Testing
             try await store.confirm(confirmed, through: Position(position))
         }
         await store.close()
-        return directory
     }
 
     private func open(_ log: URL, under prefix: [String] = []) throws -> ProcessEnd {
@@ -51,10 +49,13 @@ import Testing
             "renameat2", "rename", "fsync", "pwrite64", "fdatasync", "unlinkat", "mkdir", "flock",
         ].prefix(TestEffort.value(quick: 3, full: 8)))
     func `C10: SIGKILL while a log compacts itself loses nothing`(call: String) async throws {
+        let whole = DiskDirectory()
+        try await makeLog(whole.log)
         var kills = 0
         for nth in TestEffort.places(1...60, quickStep: 2) {
             let directory = DiskDirectory()
-            try FileManager.default.copyItem(at: try await Self.whole.value.log, to: directory.log)
+            // A copy takes a fresh replica id at its first opening.
+            try FileManager.default.copyItem(at: whole.log, to: directory.log)
             let replica = try await check(directory.log, "the copy").replica
             let note: Comment = "\(call) \(nth)"
             // Every second log is killed while it takes over what was prepared before.
