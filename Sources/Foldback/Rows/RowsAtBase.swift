@@ -71,7 +71,11 @@ struct EarlierRows {
     /// The rows of tables. Index entries are left out.
     var rows: [EarlierRow] {
         get throws(FormatError) {
-            let tables = RowSchema.texts(inSummary: summary).map(RowSchema.tableName)
+            let texts = RowSchema.texts(inSummary: summary)
+            let tables = texts.map(RowSchema.tableName)
+            guard zip(texts, tables).allSatisfy({ $1 != nil || RowSchema.isIndex($0) }) else {
+                throw .damaged("the schema \(summary) cannot be read")
+            }
             var rows: [EarlierRow] = []
             for (key, value) in everything {
                 let place = key.prefix(2).reduce(0) { $0 << 8 | Int($1) }
@@ -95,7 +99,7 @@ extension RowSchema {
 
     /// Returns the texts of the tables and indexes that a summary names, in order.
     ///
-    /// Types have commas too, so only a comma outside of all brackets ends a text.
+    /// Types and names have commas too. A comma ends a text only outside of all brackets, and before a text.
     fileprivate static func texts(inSummary summary: String) -> [Substring] {
         var texts: [Substring] = []
         var (start, depth) = (summary.startIndex, 0)
@@ -104,12 +108,19 @@ extension RowSchema {
             case "(", "<", "[": depth += 1
             case ")", ">", "]": depth -= 1
             case "," where depth == 0:
+                let next = summary.index(after: place)
+                let rest = summary[next...].drop { $0 == " " }
+                guard rest.hasPrefix("table ") || isIndex(rest) else { continue }
                 texts.append(summary[start..<place])
-                start = summary.index(after: place)
+                start = next
             default: break
             }
         }
         return (texts + [summary[start...]]).map { $0.drop { $0 == " " } }
+    }
+
+    fileprivate static func isIndex(_ text: Substring) -> Bool {
+        text.hasPrefix("index ") || text.hasPrefix("unique index ")
     }
 
     /// Returns the name of a table; nil for the text of an index.

@@ -130,8 +130,9 @@ private struct ArchivedSnapshot: StorageSnapshot {
         case .entries:
             ArchivedEntries(
                 new: try new.open(.entries), old: try old.open(.entries), cut: LogKey(cut))
-        // They are at and after the place where both together begin.
-        case .checkpoints, .kept: try old.open(table)
+        // They are where both together begin, and after that.
+        case .checkpoints: ArchivedCheckpoints(old: try old.open(table), cut: cut)
+        case .kept: try old.open(table)
         default: try new.open(table)
         }
     }
@@ -143,6 +144,39 @@ private struct ArchivedSnapshot: StorageSnapshot {
         case .checkpoints, .kept: try old.count(of: table)
         default: try new.count(of: table)
         }
+    }
+}
+
+/// The checkpoints of the archive up to the cut. After it, the archive may have gone on by itself.
+private struct ArchivedCheckpoints: StorageTable {
+    let old: any StorageTable
+    let cut: LogSequence
+
+    private func isThere(_ key: LogKey) -> Bool {
+        // A key begins with its sequence, big-endian.
+        key.bytes.bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } <= cut.value
+    }
+
+    func get(_ key: LogKey) throws(LogError) -> FoundValue? {
+        isThere(key) ? try old.get(key) : nil
+    }
+
+    func scan(_ range: ScanRange, _ body: (LogKey, FoundValue) -> Bool) throws(LogError) {
+        try old.scan(range) { key, value in
+            switch range {
+            case .forwards: isThere(key) && body(key, value)
+            case .backwards: isThere(key) ? body(key, value) : true
+            }
+        }
+    }
+
+    func lastKey() throws(LogError) -> LogKey? {
+        var last: LogKey?
+        try scan(.backwards(before: nil)) { key, _ in
+            last = key
+            return false
+        }
+        return last
     }
 }
 

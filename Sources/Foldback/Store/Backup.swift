@@ -165,10 +165,20 @@ package enum Backup {
         _ earlier: HeldDirectory, of log: LMDBLog
     ) throws(LogError) {
         let last = try Wiping.reading(earlier) { found throws(LogError) in
-            guard found.baseSequence >= log.baseSequence else {
-                throw .notABackup(
-                    path: earlier.path,
-                    reason: "it has entries that a compaction has removed from this log")
+            if let base = log.base, found.baseSequence < base.sequence {
+                // A compaction has removed entries since. The chain tells that they were this log's.
+                let record = try found.record(at: base.sequence)
+                guard record.map({ Record.checksum(of: $0) }) == base.chain else {
+                    throw .notABackup(
+                        path: earlier.path,
+                        reason: "it lacks entry \(base.sequence), at which this log begins")
+                }
+            }
+            if let base = found.base, try found.recordCount() == Int(base.sequence.value) {
+                // It begins from states, and has no entries.
+                guard log.base == base else {
+                    throw .notABackup(path: earlier.path, reason: "it begins from other states")
+                }
             }
             return try found.reading { snapshot throws(LogError) in
                 let last = try snapshot.lastSequence()

@@ -183,7 +183,8 @@ extension LMDBLog {
     /// Empty if the log has entries after `last`.
     func facts(at last: LogSequence) throws(LogError) -> [[UInt8]] {
         guard try record(at: last.next) == nil else { return [] }
-        var facts = [try record(at: last) ?? []]
+        // The last entry of a log that begins from states may never have been written.
+        var facts = [last > baseSequence ? try record(at: last) ?? [] : base?.encoded ?? []]
         for table in [LogTable.attempts, .registered, .projections, .log] {
             try eachRow(of: table) { key, value in
                 if table != .log || key.isSharedByForms { facts += [key.text, value] }

@@ -11,11 +11,19 @@ extension LMDBLog {
     func completeBase(
         from folder: String, _ projections: ProjectionSet, codec: any PayloadCodec
     ) throws(LogError) {
-        guard let base, try lacksStates(of: projections, codec) else { return }
+        guard let base, try lacksStates(of: projections, at: base) else { return }
         let whole = try ArchivedLog.pair(self, base, in: folder)
         defer { whole.closeArchive() }
         var fold = try LogFold.beginning(of: whole, projections.inMemory, codec: codec)
         try fold.replay(whole, codec: codec, upTo: base.sequence)
+        // A base has no list of events that its states lack (E6, E11).
+        if let unread = [fold.unread.first, fold.partlyRead.first].compactMap(\.self).min() {
+            throw .needsHistory(
+                path: path,
+                projections: projections.members.map {
+                    "\($0.identity) (entry \(unread) has an event that this code does not read)"
+                }, base: base.sequence)
+        }
         let made = try fold.makePublishedState().checkpoint().projections
         var batch = WriteBatch()
         do throws(CheckpointRefusal) {
@@ -28,16 +36,39 @@ extension LMDBLog {
         do throws(StorageFailure) { try write(batch) } catch { throw error.unwritten }
     }
 
-    private func lacksStates(
+    /// Whether this code can begin at the base.
+    ///
+    /// - Complexity: decodes the states at the base.
+    func hasStates(
         of projections: ProjectionSet, _ codec: any PayloadCodec
     ) throws(LogError) -> Bool {
         do throws(LogError) {
             _ = try LogFold.beginning(of: self, projections.inMemory, codec: codec)
-            return false
+            return true
         } catch {
             guard case .needsHistory = error else { throw error }
-            return true
+            return false
         }
+    }
+
+    /// Whether the base lacks the state or the rows of a projection, and the log has no rows for it.
+    private func lacksStates(
+        of projections: ProjectionSet, at base: LogBase
+    ) throws(LogError) -> Bool {
+        let there: Set<ProjectionIdentity>
+        do throws(CheckpointRefusal) {
+            there = Set(
+                try checkpointManifest(at: base.sequence)?.sections.compactMap(\.projection) ?? [])
+        } catch {
+            // Folding the log tells more.
+            return false
+        }
+        let rows = Set(
+            try storedRows().filter { $0.sequence >= base.sequence }.map(\.identity))
+        return projections.folds.contains { there.isDisjoint(with: $0.identitiesAtBase) }
+            || projections.rows.contains {
+                there.isDisjoint(with: $0.identitiesAtBase) && !rows.contains($0.identity)
+            }
     }
 
     private func replace(

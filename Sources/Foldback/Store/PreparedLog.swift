@@ -20,6 +20,13 @@ package enum PreparedLog {
         "\(Platform.trimmed(path)).preparing"
     }
 
+    /// Whether a log is the app's own. A superseded log that is kept must not lose what may be brought from it,
+    /// and a successor is filled (N6).
+    private static func isAppsOwn(_ path: String) -> Bool {
+        let path = String(Platform.trimmed(path))
+        return !KeptName.isKept(path) && !path.hasSuffix(".successor")
+    }
+
     // MARK: Preparing
 
     /// Prepares the compacted form of a log that a store has open, if enough can go: at least half of
@@ -30,9 +37,14 @@ package enum PreparedLog {
         _ log: LMDBLog, _ compacting: Compacting, _ projections: ProjectionSet,
         codec: any PayloadCodec, sources: LogSources
     ) throws(LogError) {
-        guard try compacting.isDue(log, now: sources.now()),
-            try KeptLogs.all(beside: log.path).isEmpty
-        else { return }
+        guard isAppsOwn(log.path), try compacting.isDue(log, now: sources.now()) else { return }
+        try log.requireProjections(
+            Set(projections.members.map(\.identity.name.string)), at: sources.now())
+        // The fold that follows tells exactly. This spares a copy if it is known already.
+        let removable = try log.removable(
+            keeping: compacting.window, before: log.storedCheckpoints().last?.firstUnread,
+            now: sources.now())
+        guard try compacting.isEnough(removable.removed, of: log) else { return }
         try remove(beside: log)
         let path = unfinishedPath(of: log.path)
         do throws(LogError) {
@@ -43,7 +55,9 @@ package enum PreparedLog {
                 path: path, projections: projections, codec: codec, window: compacting.window,
                 archive: nil, forgotten: [], sources: sources, isPrepared: true
             ).run()
-            if done.removed > 0 { return try move(path, to: Self.path(of: log.path)) }
+            if try compacting.isEnough(done.removed, of: log) {
+                return try move(path, to: Self.path(of: log.path))
+            }
         } catch {
             try? remove(beside: log)
             throw error
@@ -70,38 +84,49 @@ package enum PreparedLog {
     /// Removes what was prepared for a log, also if it was cut off. Leaves any other log alone. Blocks.
     ///
     /// - Parameter log: a log that is open, or that this process holds.
-    /// - Throws: `.notALog` if another log has such a name; `.locked`, `.unsafeFile`, `.storage`;
-    ///   `.unfinishedWipes`.
+    /// - Throws: `.locked`, `.notALog`, `.unsafeFile`, `.storage`; `.unfinishedWipes`.
     static func remove(beside log: LMDBLog) throws(LogError) {
         try remove(beside: log.path, of: log.header.replicas.names.first)
     }
 
-    /// See ``remove(beside:)``. If the log cannot be read, nothing is removed.
+    /// See ``remove(beside:)``. Also if the log cannot be read.
     static func remove(beside held: HeldDirectory) throws(LogError) {
         let replica: ReplicaID?
         do throws(LogError) { replica = try CompactedLog.replica(of: held) } catch {
             switch error {
-            case .damaged, .newerFormat: return
+            case .damaged, .newerFormat: replica = nil
             default: throw error
             }
         }
         try remove(beside: held.path, of: replica)
     }
 
+    /// Removes what was prepared for a log that is gone, or cannot be read.
+    static func removeForms(of path: String) throws(LogError) {
+        try remove(beside: path, of: nil)
+    }
+
     private static func remove(
         beside path: String, of replica: ReplicaID?
     ) throws(LogError) {
         let unfinished = unfinishedPath(of: path)
-        for place in [Self.path(of: path), unfinished, CompactedLog.path(of: unfinished)] {
+        // In the order in which a preparation that still runs makes them.
+        for place in [CompactedLog.path(of: unfinished), unfinished, Self.path(of: path)] {
             guard let held = try Wiping.hold(place) else { continue }
-            let found: ReplicaID?
-            do throws(LogError) { found = try CompactedLog.replica(of: held) } catch {
+            let found: (replica: ReplicaID?, isCompacted: Bool)?
+            do throws(LogError) {
+                found = try Wiping.reading(held) { log in
+                    (log.header.replicas.names.first, log.header.isCompacted)
+                }
+            } catch {
                 // A copy that was cut off ends anywhere.
                 guard case .damaged = error else { throw error }
                 found = nil
             }
-            guard found == nil || found == replica else {
-                throw .notALog(path: place, reason: "another log has this name")
+            if let found {
+                // Without the log, only its form tells whose it is.
+                let isForm = replica.map { $0 == found.replica } ?? found.isCompacted
+                guard isForm else { continue }
             }
             if let left = try Wiping.discard(held) { throw .unfinishedWipes([left]) }
         }
@@ -111,25 +136,43 @@ package enum PreparedLog {
 
     /// Puts what was prepared in the place of the closed log, if it still fits. Else removes it.
     ///
-    /// It fits if it has the log's entries up to its own end, and the log has at most
+    /// It fits if it keeps what the window keeps, has the states that this code needs, and has the log's
+    /// entries up to its own end, and the log has at most
     /// ``Compacting/tailMax`` entries after that, of ``Limits/commitBytesMax``: opening must not become slow.
     /// Blocks.
     ///
     /// - Throws: as ``Store/compact(at:_:also:keeping:archive:forgetting:sources:)``. The log is as it was,
     ///   or it is the compacted form.
     package static func takeOver(
-        at path: String, _ compacting: Compacting, sources: LogSources
+        at path: String, of kind: LogKind?, _ compacting: Compacting, _ projections: ProjectionSet,
+        codec: any PayloadCodec, sources: LogSources
     ) throws(LogError) {
+        guard compacting.window != .everything, isAppsOwn(path) else { return }
         let prepared = Self.path(of: path)
-        guard compacting.window != .everything, try isThere(prepared) else { return }
-        guard let (last, facts, from, to) = try complete(prepared, path, compacting, sources) else {
+        guard try isThere(prepared) else {
+            // A kill after an exchange leaves the old log.
+            guard try isThere(CompactedLog.path(of: path)) else { return }
+            let log = try LMDBLog.openExisting(path, freshReplica: sources.freshReplica)
+            defer { log.close() }
+            return try CompactedLog.finish(beside: log, archive: compacting.archive)
+        }
+        guard
+            let found = try complete(prepared, path, compacting, sources, fits: {
+                (new: LMDBLog, log: LMDBLog) throws(LogError) -> Bool in
+                guard kind == nil || kind == log.header.kind,
+                    log.header.kind == .downlink || compacting.archive != nil
+                else { return false }
+                return try compacting.keeps(new, of: log, now: sources.now())
+                    && (compacting.archive != nil || new.hasStates(of: projections, codec))
+            })
+        else {
             if let held = try Wiping.hold(path) { try remove(beside: held) }
             return
         }
         try move(prepared, to: CompactedLog.path(of: path))
         try CompactedLog.replace(
-            logAt: path, through: last, expecting: facts, from: from, to: to,
-            archive: compacting.archive)
+            logAt: path, through: found.last, expecting: found.facts, from: found.from,
+            to: found.to, archive: compacting.archive)
     }
 
     private static func isThere(_ path: String) throws(LogError) -> Bool {
@@ -140,7 +183,8 @@ package enum PreparedLog {
     ///
     /// - Returns: what the exchange needs to know; nil if it does not fit.
     private static func complete(
-        _ prepared: String, _ path: String, _ compacting: Compacting, _ sources: LogSources
+        _ prepared: String, _ path: String, _ compacting: Compacting, _ sources: LogSources,
+        fits isWanted: (LMDBLog, LMDBLog) throws(LogError) -> Bool
     ) throws(LogError) -> (
         last: LogSequence, facts: [[UInt8]], from: LogSequence, to: LogSequence
     )? {
@@ -148,7 +192,9 @@ package enum PreparedLog {
         defer { log.close() }
         let new = try LMDBLog.openExisting(prepared, freshReplica: sources.freshReplica)
         defer { new.close() }
-        guard try fits(new, log, tailMax: compacting.tailMax) else { return nil }
+        guard try fits(new, log, tailMax: compacting.tailMax), try isWanted(new, log) else {
+            return nil
+        }
         try CompactedLog.finish(beside: log, archive: compacting.archive)
         try CompactedLog.requireArchive(
             compacting.archive, of: path, from: log.baseSequence, through: new.baseSequence)
@@ -173,8 +219,16 @@ package enum PreparedLog {
     /// Adds the entries that the log has got since, and all facts beside the entries, in one transaction.
     /// Rows follow from the entries when the log is opened.
     ///
-    /// - Returns: whether it did; false if they have more than ``Limits/commitBytesMax``.
+    /// - Returns: whether it did; false if they have more than ``Limits/commitBytesMax``, or if one of them
+    ///   brings an intent back whose record was not kept.
     private static func addTail(of log: LMDBLog, to new: LMDBLog) throws(LogError) -> Bool {
+        do throws(LogError) { return try addWholeTail(of: log, to: new) } catch {
+            guard case .compactedIntent = error else { throw error }
+            return false
+        }
+    }
+
+    private static func addWholeTail(of log: LMDBLog, to new: LMDBLog) throws(LogError) -> Bool {
         let codec = RawCodec()
         var fold = try LogFold.folded(new, codec: codec).fold
         var writes: [TableWrite] = []
@@ -240,7 +294,20 @@ package struct Compacting: Sendable {
         self.tailMax = tailMax
     }
 
-    /// Whether at least half of the log's entries can go, and ``entriesMin``.
+    /// Whether so many entries are at least half of the log's, and ``entriesMin``.
+    func isEnough(_ removed: Int, of log: LMDBLog) throws(LogError) -> Bool {
+        let count = try log.recordCount() - Int(clamping: log.baseSequence.value)
+        return removed >= max((count + 1) / 2, entriesMin)
+    }
+
+    /// Whether a compacted form has all that the window keeps now.
+    func keeps(_ new: LMDBLog, of log: LMDBLog, now: Timestamp) throws(LogError) -> Bool {
+        guard let base = new.base else { return false }
+        let last = LogSequence(UInt64(try log.recordCount()))
+        return window.isOld(base.sequence, base.time, last: last, now: now)
+    }
+
+    /// Whether at least half of the log's entries can go, and ``entriesMin``, by the time of one of them.
     ///
     /// - Complexity: reads one record.
     func isDue(_ log: LMDBLog, now: Timestamp) throws(LogError) -> Bool {

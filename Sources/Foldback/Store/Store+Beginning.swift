@@ -159,6 +159,11 @@ private struct Beginning {
         let given = Set(projections.members.map(\.identity.name))
         try log.requireOwnLog(of: given, codec: codec)
         try log.requireProjections(Set(given.map(\.string)).union(forgotten), at: sources.now())
+        if let kept = try KeptLogs.all(beside: path).first {
+            throw .unfitBase(
+                path: path,
+                reason: "the log \(kept) is kept, and its work may be brought again; wipe it first")
+        }
         let known = try log.lineage()
         if let point, let known, known != point.lineage {
             throw .unfitBase(

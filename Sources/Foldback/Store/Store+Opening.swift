@@ -43,7 +43,8 @@ extension Store {
     ///     compacted form of the log in the background, once at least half of the entries and 100,000 can
     ///     go. The next opening puts it in the place of the log (C10). See
     ///     ``Store/compact(at:_:also:keeping:archive:forgetting:sources:)`` for what stays, and
-    ///     ``Store/compactionFailure`` for why nothing is removed. Traps if it is below 1.
+    ///     ``Store/compactionFailure`` for why nothing is removed. While the log is copied, a command that must
+    ///     enlarge its file waits, as during a ``Store/backup(to:)``. Traps if it is below 1.
     ///   - archive: the file URL of a folder that gets the old log, on the same file system; required for a
     ///     window on an acknowledgement log. If this code needs entries that a compaction has
     ///     removed, it folds them from there, once (C9).
@@ -145,7 +146,8 @@ extension Store {
         ) { () throws(LogError) in
             // The log is complete if this fails, so it opens all the same.
             taking.attempt { () throws(LogError) in
-                try PreparedLog.takeOver(at: path, compacting, sources: sources)
+                try PreparedLog.takeOver(
+                    at: path, of: kind, compacting, projections, codec: codec, sources: sources)
             }
             let log = try LMDBLog.open(
                 path, kind: kind, newKind: newKind, replica: replica, options: options,

@@ -89,6 +89,8 @@ package enum Wiping {
             try SuccessorLog.remove(of: path)
             try CompactedLog.remove(beside: log)
             try PreparedLog.remove(beside: log)
+        } else {
+            try PreparedLog.removeForms(of: path)
         }
         // The log comes last, so that a call that is cut off can be repeated.
         var left: [UnfinishedWipe] = []

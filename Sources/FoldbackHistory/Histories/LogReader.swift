@@ -147,12 +147,14 @@ public final class LogReader: Sendable {
     /// Returns what a compaction with this window would remove now, and what holds the rest: see
     /// ``/Foldback/Store/removable(keeping:sources:)``.
     ///
-    /// The newest checkpoints say which entries the last store could not read.
+    /// The newest checkpoint says which entries the last store could not read. Entries that an archive has
+    /// do not count.
     public func removable(
         keeping window: HistoryWindow, sources: LogSources = .system
     ) throws(LogError) -> Compaction {
-        try log.removable(
-            keeping: window, before: try log.storedCheckpoints().compactMap(\.firstUnread).min(),
+        let own: any LogStorage = file ?? log
+        return try own.removable(
+            keeping: window, before: try own.storedCheckpoints().last?.firstUnread,
             now: sources.now())
     }
 

@@ -15,6 +15,11 @@ package enum KeptName {
         return "\(Platform.trimmed(path))\(infix)\(zeros)\(digits)"
     }
 
+    /// Whether a path has this form.
+    package static func isKept(_ path: String) -> Bool {
+        path.ranges(of: infix).last.map { isHash(path[$0.upperBound...]) } ?? false
+    }
+
     /// Returns the paths of this form beside a log, ascending; none if the parent directory does not
     /// exist.
     package static func all(beside path: String) throws(LMDBError) -> [String] {

@@ -22,13 +22,14 @@ package final class BackgroundWork: Sendable {
     func begin(
         after failure: LogError?, _ work: @escaping @Sendable () throws(LogError) -> Void
     ) {
+        state.withLock { $0.failure = failure }
         let task = Task.detached { [self] in
             do throws(LogError) { try await Platform.onThread(work) } catch {
                 if case .closed = error { return }
                 state.withLock { $0.failure = error }
             }
         }
-        state.withLock { $0 = State(running: task, failure: failure) }
+        state.withLock { $0.running = task }
     }
 
     /// Waits for the end of the work.
