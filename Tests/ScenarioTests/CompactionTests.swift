@@ -377,15 +377,15 @@ private struct CompactedRun {
         for (index, step) in script.steps.enumerated() {
             let place = "step \(index + 1), \(step)"
             let command = numbers.command(for: step)
-            if let command, try namesTakenBack(command, in: store) {
-                numbers.note(.refused("compactedIntent"), of: step)
+            if let command, try store.isAnswerToRemoved(command) {
+                numbers.note(nil, of: step)
                 lostCount += 1
             } else if let command {
                 let result = await store.carryOut(command)
                 var next = reference
                 let expected = next.carryOut(command)
                 // What needs an entry that is gone changes nothing.
-                if result == .refused("compactedIntent"), result != expected {
+                if result == .removed, result != expected {
                     numbers.note(result, of: step)
                     lostCount += 1
                 } else {
@@ -418,29 +418,6 @@ private struct CompactedRun {
         let difference = try await pastDifference(of: store)
         await store.close()
         return difference
-    }
-
-    /// Whether an answer names an intent that was taken back before it was sent, and whose entry is gone.
-    /// No server has it, so no answer to it comes.
-    private func namesTakenBack<P: BoardFold>(
-        _ command: LogCommand<Move>, in store: Store<P>
-    ) throws -> Bool {
-        let named: [IntentNumber] =
-            switch command {
-            case .acknowledge(let number, _, _): [number]
-            case .confirm(let events, _): events.compactMap { $0.origin?.number }
-            default: []
-            }
-        return try named.contains { number in
-            do throws(LogError) { _ = try store.intent(number) } catch {
-                switch error {
-                case .compactedIntent(_, .withdrawn): return true
-                case .compactedIntent, .unknownIntent: return false
-                default: throw error
-                }
-            }
-            return false
-        }
     }
 
     private func pastDifference<P: BoardFold>(of store: Store<P>) async throws -> String? {

@@ -162,8 +162,10 @@ package enum PreparedLog {
                 guard kind == nil || kind == log.header.kind,
                     log.header.kind == .downlink || compacting.archive != nil
                 else { return false }
-                return try compacting.keeps(new, of: log, now: sources.now())
-                    && (compacting.archive != nil || new.hasStates(of: projections, codec))
+                guard try compacting.keeps(new, of: log, now: sources.now()) else { return false }
+                // With an archive, what the base lacks is folded from there.
+                if compacting.archive != nil { return true }
+                return try new.hasStates(of: projections, codec)
             })
         else {
             if let held = try Wiping.hold(path) { try remove(beside: held) }

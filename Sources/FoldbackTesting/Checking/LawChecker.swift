@@ -82,6 +82,13 @@ struct LawChecker<P: Projection>: Sendable {
             LawReport.Unchecked(
                 law: law, reason: "\(P.self) has no state codec, so its logs have no checkpoints",
                 remedy: "Make it Codable, give it a stateCodec, or leave P3 out of laws")
+        case .p19:
+            P.lacksStateCodec.map { lacking in
+                LawReport.Unchecked(
+                    law: law,
+                    reason: "\(lacking) has no state codec, so its logs cannot be compacted",
+                    remedy: "Make it Codable, give it a stateCodec, or leave P19 out of laws")
+            }
         default: nil
         }
     }

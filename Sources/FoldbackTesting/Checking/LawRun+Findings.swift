@@ -7,7 +7,7 @@ extension LawRun {
     ) async {
         let law = violation.law
         let (generator, checker) = (generator, checker)
-        let onDisk = law == .p10
+        let onDisk = law == .p10 || law == .p19
         // Whether the order of a dictionary matters shows only sometimes, and in some processes.
         let processes = 0..<(law == .p1 ? ChildProcessChecker<P>.processCount : 1)
         // Violations as they were seen: one that shows only sometimes may not show again.

@@ -5,8 +5,6 @@ import Foldback
 extension LawRun {
     /// Scripts for one child process; the next process has another hash seed.
     private static var scriptsPerProcess: Int { 50 }
-    /// One script in this many also runs on disk.
-    private static var diskShare: Int { 16 }
     /// How often a script that breaks another law is checked for P1 again.
     private static var recheckCount: Int { 5 }
     /// How many more scripts the generator may discard than it draws.
@@ -22,6 +20,7 @@ extension LawRun {
         let laws: [Law]
         /// The process; 0 for the process whose place the run holds.
         let process: Int
+        let onDisk: Bool
         var check = LawChecker<P>.LawCheck()
     }
 
@@ -80,7 +79,7 @@ extension LawRun {
             guard let script = try? generator.generate(from: &choices) else { continue }
             return Checked(
                 number: number, script: script, recording: choices.recording, laws: open,
-                process: process)
+                process: process, onDisk: number % diskShare == 0)
         }
         return nil
     }
@@ -88,7 +87,7 @@ extension LawRun {
     private static func checked(_ drawn: Checked, by checker: LawChecker<P>) async -> Checked {
         var drawn = drawn
         drawn.check = await checker.check(
-            drawn.script, drawn.laws, onDisk: drawn.number % diskShare == 0,
+            drawn.script, drawn.laws, onDisk: drawn.onDisk,
             processes: drawn.process..<drawn.process + 1)
         return drawn
     }
@@ -100,10 +99,9 @@ extension LawRun {
         if !check.violations.isEmpty, checked.laws != open {
             // A law that is broken by now may hide the others.
             check = await checker.check(
-                checked.script, open, onDisk: checked.number % Self.diskShare == 0,
-                processes: 0..<1)
+                checked.script, open, onDisk: checked.onDisk, processes: 0..<1)
         }
-        if checked.number % Self.diskShare == 0, open.contains(.p10) {
+        if checked.onDisk, open.contains(.p10) || open.contains(.p19) {
             report.counts["scripts on disk", default: 0] += 1
         }
         let violations = await violations(in: check, of: checked.script)

@@ -6,6 +6,8 @@ struct LawRun<P: Projection> {
     /// The part of the time that is left for fleets. A fleet takes about an eighth of the time of a
     /// script.
     private static var fleetTimeShare: Double { 0.1 }
+    /// One script in this many also runs on disk, and at least one does.
+    private static var diskShareMax: Int { 16 }
     /// There is one fleet for this many scripts.
     private static var fleetShare: Int { 4 }
 
@@ -15,6 +17,8 @@ struct LawRun<P: Projection> {
     let effort: Effort
     let corpus: FailureCorpus
     let places: WorkPlaces
+    /// One script in this many also runs on disk. All do if only P19 is checked, which needs a disk.
+    let diskShare: Int
     /// The laws that are not broken yet.
     var open: [Law]
     var declaresKeys = false
@@ -36,6 +40,7 @@ struct LawRun<P: Projection> {
         self.effort = effort
         self.corpus = corpus
         self.places = places
+        diskShare = laws == [.p19] ? 1 : min(Self.diskShareMax, max(1, effort.scriptsMax))
         open = Law.allCases.filter { laws.contains($0) }
         report = LawReport(projection: "\(P.self)", seed: seed)
     }
@@ -101,6 +106,12 @@ struct LawRun<P: Projection> {
             leave(
                 .p17, because: "no other projection is on the log",
                 remedy: "Name it with also, or leave P17 out of laws")
+        }
+        if open.contains(.p19), report.counts["scripts on disk"] == nil {
+            open.removeAll { $0 == .p19 }
+            leave(
+                .p19, because: "the time was over before a script ran on disk",
+                remedy: "Raise the durationMax of the effort, or leave P19 out of laws")
         }
         if open.contains(.p13), !hasItems {
             open.removeAll { $0 == .p13 }

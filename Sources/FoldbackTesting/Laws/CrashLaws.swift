@@ -91,9 +91,12 @@ extension Trial {
             durability: .relaxed, checkpoints: .manual, replica: .exactly(.own), sources: .counting)
     }
 
-    private func openWithoutThread(_ directory: URL) throws(LogError) -> Store<P> {
+    /// Opens a log on disk that runs the script.
+    func openWithoutThread(
+        _ directory: URL, sources: LogSources = .counting
+    ) throws(LogError) -> Store<P> {
         try Store.openWithoutThread(
             at: directory, P.self, also: P.alsoForLaws, confirmedBy: script.kind,
-            durability: .relaxed, replica: .exactly(.own), sources: .counting)
+            durability: .relaxed, replica: .exactly(.own), sources: sources)
     }
 }

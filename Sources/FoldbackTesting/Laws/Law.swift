@@ -53,6 +53,9 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
     /// Undo of the newest intent gives the view before it, whatever the server has of the intent, if the
     /// projection is ``/Foldback/Undoable`` (F21).
     case p18 = "P18"
+    /// A log that is compacted shows after each step the same as a log that never is, and appends the
+    /// same entries (C2 to C8). Only reads from before its base differ: they throw. It runs on disk.
+    case p19 = "P19"
     /// `apply` throws before it changes anything (F9).
     case f9 = "F9"
 
@@ -78,6 +81,7 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
         case .p16: "parts show every difference"
         case .p17: "the same events are refused"
         case .p18: "undo gives the view before"
+        case .p19: "compacting changes nothing"
         case .f9: "a throw changes nothing"
         }
     }

@@ -45,6 +45,7 @@ extension Trial {
         case .p16: return partsShowDifferences()
         case .p17: return sameEventsAreRefused()
         case .p18: return try await undoGivesTheViewBefore()
+        case .p19: return try await compactingChangesNothing(onDisk: onDisk)
         case .f9: return throwsChangeNothing()
         case .p13, .p14, .p15: return nil
         }

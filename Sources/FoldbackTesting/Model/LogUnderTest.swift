@@ -6,16 +6,17 @@ struct LogUnderTest<P: Projection> {
     private(set) var store: Store<P>
     private var storage: ObservedLog
     private(set) var numbers = ScriptNumbers()
-    private let sources = LogSources.counting
+    private let sources: LogSources
     private let watch: Watch?
 
     /// Called before each write with the visible sequence and the number of committed entries.
     typealias Watch = @Sendable (_ seen: LogSequence, _ committed: Int) -> Void
 
     init(
-        _ kind: LogKind, replica: ReplicaID = .own, watch: Watch? = nil
+        _ kind: LogKind, replica: ReplicaID = .own, sources: LogSources = .counting,
+        watch: Watch? = nil
     ) throws(LogError) {
-        self.watch = watch
+        (self.sources, self.watch) = (sources, watch)
         storage = ObservedLog(MemoryLog(kind: kind, replica: replica))
         store = try Store.withoutThread(
             P.self, also: P.alsoForLaws, on: storage, sources: sources)
@@ -66,6 +67,11 @@ struct LogUnderTest<P: Projection> {
             return await store.carryOut(step, &numbers)
         }
     }
+}
+
+extension LogUnderTest {
+    /// Takes the places of a step that the log does not get.
+    mutating func skip(_ step: Script<P.Event>.Step) { numbers.note(nil, of: step) }
 }
 
 extension CommandError {

@@ -59,6 +59,30 @@ struct Observation<P: Projection>: Sendable {
             intents: intents, rows: Self.rows(of: store))
     }
 
+    /// What a compacted store shows.
+    ///
+    /// - Parameter whole: what a log that was never compacted shows. It stands for what the store no
+    ///   longer knows of an intent that was confirmed or withdrawn, except its state.
+    /// - Throws: the error of reading an intent.
+    init(of store: Store<P>, sharingRemovedOf whole: Self) throws(LogError) {
+        var intents: [IntentObservation] = []
+        var number: IntentNumber = 1
+        while number < store.status.nextIntent {
+            do throws(LogError) {
+                intents.append(IntentObservation(try store.intent(number)))
+            } catch {
+                guard case .compactedIntent(_, let state) = error,
+                    state == .confirmed || state == .withdrawn, intents.count < whole.intents.count
+                else { throw error }
+                intents.append(whole.intents[intents.count].inState(state))
+            }
+            number = IntentNumber(number.value + 1)
+        }
+        self.init(
+            store.snapshot, faults: store.faults.count, attempts: store.attempts,
+            intents: intents, rows: Self.rows(of: store))
+    }
+
     /// What a store shows at a past sequence.
     /// - Throws: as `Store.snapshot(at:)`.
     init(of store: Store<P>, at sequence: LogSequence) async throws {
@@ -219,6 +243,12 @@ extension Observation.IntentObservation {
             state: status.state, rejection: status.rejection,
             isDismissed: status.isDismissed, retries: status.retries,
             answeredAt: status.answer?.sequence)
+    }
+
+    fileprivate func inState(_ state: IntentState) -> Self {
+        Self(
+            state: state, rejection: rejection, isDismissed: isDismissed, retries: retries,
+            answeredAt: answeredAt)
     }
 
     fileprivate init(_ intent: ReferenceLog<P>.Intent) {

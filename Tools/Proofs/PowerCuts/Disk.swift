@@ -5,6 +5,10 @@ public enum Omission: String, CaseIterable, Sendable {
     /// Synchronous writes: LMDB's writes of a meta page under `.durable`.
     case synchronousWrites = "synchronous-writes"
     case directoryFlushes = "directory-flushes"
+    /// Flushes of files in `NAME.compacted` and `NAME.new`: of logs that get their names later.
+    case copyFlushes = "copy-flushes"
+    /// New names of directories are not durable, although a flush of their directory is done.
+    case directoryRenames = "directory-renames"
 }
 
 /// A disk during a recording: what is on it for sure, and what may be on it after a power cut.
@@ -65,14 +69,23 @@ public struct Disk: Sendable {
     /// The names as the process sees them.
     private var presentNames: [Place: FileID] = [:]
     private var operationCount = 0
-    private let omission: Omission?
+    private let omitted: Omission?
+    private let omissionStart: Int
     /// The contents of mapped files when the recording ended.
     let lastContents: [FileID: [UInt8]]
 
-    public init(lastContents: [FileID: [UInt8]] = [:], without omission: Omission? = nil) {
+    /// - Parameters:
+    ///   - omission: the calls that count as not done.
+    ///   - start: the number of operations before the first that can be left out.
+    public init(
+        lastContents: [FileID: [UInt8]] = [:], without omission: Omission? = nil,
+        from start: Int = 0
+    ) {
         self.lastContents = lastContents
-        self.omission = omission
+        (omitted, omissionStart) = (omission, start)
     }
+
+    private var omission: Omission? { operationCount >= omissionStart ? omitted : nil }
 
     /// The number of operations that a power cut may lose.
     public var pendingCount: Int {
@@ -102,11 +115,11 @@ public struct Disk: Sendable {
             change(file, .write(offset: offset, bytes: bytes))
         case .resize(let file, let size): change(file, .resize(size))
         case .flushWrite(let file):
-            if omission != .flushes, omission != .synchronousWrites { flushLastWrite(to: file) }
+            if omission != .synchronousWrites, !omitsFlush(of: file) { flushLastWrite(to: file) }
         case .flush(let file) where directories.contains(file):
             if omission != .directoryFlushes { flushNames(in: file) }
         case .flush(let file):
-            if omission != .flushes { flush(file) }
+            if !omitsFlush(of: file) { flush(file) }
         case .map(let file): files[file]?.isMapped = true
         case .rename(let from, let to):
             guard let file = presentNames[from] else {
@@ -153,10 +166,32 @@ public struct Disk: Sendable {
     }
 
     private mutating func flushNames(in directory: FileID) {
-        for change in pendingNames where change.content.isIn(directory) {
+        let isFlushed = pendingNames.map { change in
+            change.content.isIn(directory)
+                && !(omission == .directoryRenames && isNewNameOfDirectory(change.content))
+        }
+        for (change, isFlushed) in zip(pendingNames, isFlushed) where isFlushed {
             Self.apply(change.content, to: &durableNames)
         }
-        pendingNames.removeAll { $0.content.isIn(directory) }
+        pendingNames = zip(pendingNames, isFlushed).filter { !$0.1 }.map(\.0)
+    }
+
+    private func isNewNameOfDirectory(_ change: NameChange) -> Bool {
+        switch change {
+        case .move(_, _, let file), .exchange(_, let file, _, _): directories.contains(file)
+        case .set, .remove: false
+        }
+    }
+
+    private func omitsFlush(of file: FileID) -> Bool {
+        switch omission {
+        case .flushes: return true
+        case .copyFlushes:
+            let directory = presentNames.first { $0.value == file }?.key.directory
+            let name = presentNames.first { $0.value == directory }?.key.name ?? ""
+            return name.hasSuffix(".compacted") || name.hasSuffix(".new")
+        case .synchronousWrites, .directoryFlushes, .directoryRenames, nil: return false
+        }
     }
 
     static func apply(_ change: NameChange, to names: inout [Place: FileID]) {

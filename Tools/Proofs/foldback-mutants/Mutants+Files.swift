@@ -24,9 +24,8 @@ let fileMutants: [Mutant] = [
         at: "base-policy",
         .skip()),
     Mutant(
-        "a compaction keeps no rejected intent", rule: "C4",
-        test: "C1, C4, C8: what is left of a compacted log, and what says that it is gone",
-        at: "kept-settled", .skip()),
+        "a compaction keeps no rejected intent", rule: "C4", law: .p19, at: "kept-settled",
+        .skip()),
     Mutant(
         "a backup replaces another log", rule: "BK1",
         test: "BK1: a backup replaces nothing that it lacks", at: "other-backup", .holds),

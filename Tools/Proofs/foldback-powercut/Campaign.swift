@@ -173,7 +173,9 @@ final class Campaign: Sendable {
             state.next += 1
             let recording = recordings[cut.recording]
             if state.disk?.recording != cut.recording {
-                let disk = Disk(lastContents: recording.lastContents, without: omission)
+                let disk = Disk(
+                    lastContents: recording.lastContents, without: omission,
+                    from: recording.startCount)
                 state.disk = (cut.recording, 0, disk)
             }
             while state.disk!.done < cut.operationCount {

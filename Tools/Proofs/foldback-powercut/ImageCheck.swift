@@ -36,21 +36,25 @@ enum Finding: Error, CustomStringConvertible {
 /// - A reader finds all promised entries, although no store has opened the log since.
 /// - The log opens, and `verify` finds nothing.
 /// - Its entries are the first entries of the recording, and all promised entries are among them.
-/// - Documents in memory or in rows equal a fold of the entries.
+/// - Documents in memory or in rows equal a fold of the recorded entries up to there.
 /// - A new intent gets the next number under the same replica id, and is there after another
 ///   opening.
 /// - An import is whole, or can be done again.
+/// - For compactions and backups: ``CompactionCheck`` and ``BackupCheck``.
 struct ImageCheck: Sendable {
     let recording: Recording
     /// The entries that must be there.
     let promised: Int
     /// The answers that the user has.
     let answered: Int
+    /// The base and the backup that the user has heard of.
+    let heard: (base: Int, backup: Int)
 
     init(_ cut: Cut, of recording: Recording) {
         self.recording = recording
         promised = recording.promised[cut.operationCount]
         answered = recording.answered[cut.operationCount]
+        heard = recording.heard[cut.operationCount]
     }
 
     func finding(in log: URL) async -> Finding? {
@@ -61,9 +65,15 @@ struct ImageCheck: Sendable {
             }
             if promised > 0 { try read(log) }
             if recording.scenario.isImport, try importAgain(into: log) == 0 { return nil }
+            let backup = BackupCheck(recording, heard: heard.backup)
+            if recording.scenario.isBackedUp { try backup.check(besideLogAt: log) }
             switch recording.scenario.store {
             case .memory: try await check(log, Documents.self)
             case .rows: try await check(log, StoredDocuments.self)
+            }
+            if recording.scenario.isBackedUp { try await backup.backUpAgain(log) }
+            if recording.scenario.compactingSession != nil {
+                try await CompactionCheck(recording).check(log)
             }
             return nil
         } catch let finding as Finding {
@@ -129,7 +139,10 @@ struct ImageCheck: Sendable {
 
     /// Compares everything in the log with the recording. Returns the number of its entries.
     private func contents<P: ShownDocuments>(of store: Store<P>) async throws -> Int {
-        var count = 0
+        var count = Int(store.status.base.value)
+        guard count >= heard.base else {
+            throw Finding.wrong("the user heard of base \(heard.base), and the base is \(count)")
+        }
         while case let piece = try store.entries(
             from: LogSequence(UInt64(count + 1)), countMax: 500),
             !piece.isEmpty
@@ -147,10 +160,10 @@ struct ImageCheck: Sendable {
         }
         let shown = try P.state(of: store)
         let fold = ShownState(
-            try await store.snapshot(of: Documents.self, at: store.status.sequence))
+            try recording.history.snapshot(of: Documents.self, at: store.status.sequence))
         guard shown.sequence == fold.sequence, shown.documents == fold.documents,
             shown.confirmed == fold.confirmed, shown.conflicted == fold.conflicted
-        else { throw Finding.wrong("the documents differ from a fold of the log") }
+        else { throw Finding.wrong("the documents differ from a fold of the recorded entries") }
         try await verify(store)
         return count
     }

@@ -54,7 +54,10 @@ struct Recorder {
         let log = String(cString: root) + "/log"
         let input = place.appending(path: "input-\(number)")
         let output = place.appending(path: "output-\(number)")
-        try Data(session.lines.map { $0 + "\n" }.joined().utf8).write(to: input)
+        let lines = session.lines.map { line in
+            line.replacing(#""\#(Script.root)/"#, with: "\"\(String(cString: root))/") + "\n"
+        }
+        try Data(lines.joined().utf8).write(to: input)
         try Data().write(to: output)
         let command =
             switch session.program {

@@ -10,8 +10,10 @@ struct Recording: Sendable {
     let trace: Trace
     /// The contents of mapped files at the end.
     let lastContents: [FileID: [UInt8]]
-    /// The entries at the end, as text to compare.
+    /// The entries at the end, with those that compactions have removed, as text to compare.
     let entries: [String]
+    /// The same entries as documents fold them.
+    let history: RecordedHistory<DocumentEvent>
     /// For each count of entries: how many intents they record.
     let intentCounts: [Int]
     /// The log's replica at the end.
@@ -20,6 +22,9 @@ struct Recording: Sendable {
     let promised: [Int]
     /// For each count of operations done: how many answers the user has.
     let answered: [Int]
+    /// For each count of operations done: the base of the log and the last entry of the backup
+    /// that the user has heard of; 0 if there is none.
+    let heard: [(base: Int, backup: Int)]
     /// For each count of operations done: how many of them are not flushed.
     let unflushed: [Int]
     /// The operations that lead to the files with which the recording starts.
@@ -44,37 +49,57 @@ extension Recording {
         let root = directory.appending(path: "root", directoryHint: .isDirectory)
         let trace = try Trace(parsing: Array(Data(contentsOf: directory.appending(path: "trace"))))
         self.trace = trace
+        let starts = trace.operations.enumerated().compactMap { place, operation -> Int? in
+            if case .start = operation { place } else { nil }
+        }
+        startCount = scenario.isAfterCut ? starts[1] : starts[scenario.firstCutSession]
         var disk = Disk()
         var unflushed = [0]
-        for operation in trace.operations {
+        var removed: [LogEntry<[UInt8]>] = []
+        for (place, operation) in trace.operations.enumerated() {
+            if place == startCount, scenario.compactingSession != nil {
+                removed = try Self.entries(
+                    on: disk.wholeImage(), writtenTo: directory.appending(path: "before"))
+            }
             disk.perform(operation)
             unflushed.append(disk.pendingCount)
         }
         self.unflushed = unflushed
-        let starts = trace.operations.enumerated().compactMap { place, operation -> Int? in
-            if case .start = operation { place } else { nil }
-        }
-        startCount = scenario.isAfterCut ? starts[1] : 0
         lastContents = try Self.compare(disk, with: root)
         let log = root.appending(path: "log", directoryHint: .isDirectory)
         let reader = try LogReader(at: log)
         defer { reader.close() }
-        let history = try reader.history()
-        entries = history.entries.map(\.text)
-        intentCounts = history.entries.reduce(into: [0]) { counts, entry in
+        let status = try reader.status()
+        replica = status.replica
+        let all =
+            try removed
+            + reader.allEntries().filter { $0.sequence > removed.last?.sequence ?? 0 }
+        history = try RecordedHistory(kind: scenario.kind, replica: replica, entries: all)
+            .read(by: Documents.codec)
+        entries = all.map(\.text)
+        intentCounts = all.reduce(into: [0]) { counts, entry in
             let isIntent = if case .intent = entry.content { 1 } else { 0 }
             counts.append(counts.last! + isIntent)
         }
-        let status = try reader.status()
-        replica = status.replica
         if scenario.writesCheckpoint, status.checkpoint == 0 {
             throw RecordingError("\(scenario.name): no checkpoint was written")
         }
         if let map = scenario.sessions.compactMap(\.mapBytes).max(), status.bytesOnDisk <= map {
             throw RecordingError("\(scenario.name): the map did not grow")
         }
-        var reading = AnswerReading(scenario, history.entries, promised: start)
-        (promised, answered) = try reading.promises(in: trace)
+        var reading = AnswerReading(scenario, all, promised: start)
+        (promised, answered, heard) = try reading.promises(in: trace)
+    }
+
+    /// Returns the entries of the log on an image.
+    private static func entries(
+        on image: DiskImage, writtenTo directory: URL
+    ) throws -> [LogEntry<[UInt8]>] {
+        let files = try ImageFiles(image, in: directory)
+        defer { files.remove() }
+        let reader = try LogReader(at: files.log)
+        defer { reader.close() }
+        return try reader.allEntries()
     }
 
     /// Compares the files that the trace leads to with the real files. Returns the contents of
@@ -110,6 +135,9 @@ private struct AnswerReading {
     private var line: [UInt8] = []
     private var promised: Int
     private var answered = 0
+    /// The answers of the session.
+    private var place = 0
+    private var heard = (base: 0, backup: 0)
     /// The last entry that was answered, promised or not.
     private var last: Int
 
@@ -125,11 +153,13 @@ private struct AnswerReading {
         }
     }
 
-    mutating func promises(in trace: Trace) throws -> (promised: [Int], answered: [Int]) {
-        var (all, counts) = ([promised], [0])
+    mutating func promises(
+        in trace: Trace
+    ) throws -> (promised: [Int], answered: [Int], heard: [(base: Int, backup: Int)]) {
+        var (all, counts, heards) = ([promised], [0], [heard])
         for operation in trace.operations {
             switch operation {
-            case .start: session += 1
+            case .start: (session, place) = (session + 1, 0)
             case .answer(let bytes):
                 for byte in bytes {
                     guard byte == UInt8(ascii: "\n") else {
@@ -143,8 +173,9 @@ private struct AnswerReading {
             }
             all.append(promised)
             counts.append(answered)
+            heards.append(heard)
         }
-        return (all, counts)
+        return (all, counts, heards)
     }
 
     /// Reads one line of the standard output.
@@ -171,12 +202,28 @@ private struct AnswerReading {
                 throw RecordingError("the shell of \(scenario.name) answered \(text)")
             }
             if answer["flushed"] == true { promised = last }
+            place += 1
+            if let base = answer["base"]?.integerValue { heard.base = Int(base) }
             guard let sequence = answer["sequence"]?.integerValue else { return }
+            if session.lines[place - 1].contains(Script.backup) { heard.backup = Int(sequence) }
             // Under relaxed durability, a power cut may undo the last commit, and no other (L2).
             // The shell commits each command by itself.
             promised = session.durability == .durable ? Int(sequence) : max(promised, last)
             last = Int(sequence)
         }
+    }
+}
+
+extension LogReader {
+    /// Returns the entries after the base of the log.
+    func allEntries() throws -> [LogEntry<[UInt8]>] {
+        var all: [LogEntry<[UInt8]>] = []
+        var next = try LogSequence(status().base.value + 1)
+        while case let piece = try entries(from: next, countMax: 500), let last = piece.last {
+            all += piece
+            next = LogSequence(last.sequence.value + 1)
+        }
+        return all
     }
 }
 

@@ -18,6 +18,16 @@ struct Scenario: Sendable {
     /// Whether a superseded log continues on a new log. The new log has the last recorded entries.
     var isContinuing: Bool { sessions.contains { $0.program == .successor } }
 
+    /// The session that compacts the log; nil if none does.
+    var compactingSession: Int? { sessions.firstIndex { $0.has(Script.compaction) } }
+    /// Whether compactions keep the old logs.
+    var isArchived: Bool { sessions.contains { $0.has(#""archive":"#) } }
+    var isBackedUp: Bool { sessions.contains { $0.has(Script.backup) } }
+    /// The first session whose operations are cut.
+    var firstCutSession: Int {
+        compactingSession ?? sessions.firstIndex { $0.has(Script.backup) } ?? 0
+    }
+
     enum DocumentStore: String, Sendable {
         case memory, rows
     }
@@ -32,13 +42,16 @@ struct Scenario: Sendable {
         /// The size of LMDB's first map; nil is Foldback's.
         var mapBytes: Int?
         var lines: [String] = []
+
+        func has(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
     }
 }
 
 extension Scenario {
     static let all: [Scenario] = [
         firstOpen, settlements, rows, relaxed, relaxedFlushed, growth, checkpoints,
-        relaxedCheckpoints, reopening, callers, importing, continuing,
+        relaxedCheckpoints, reopening, callers, importing, continuing, compacting, archiving,
+        backups,
     ]
 
     /// Returns the opening of a log of another scenario after a power cut, with two new intents.
@@ -134,5 +147,43 @@ extension Scenario {
                 script.reject(ContinuationCheck.rejected)
             },
             Session(program: .successor),
+        ], weight: 6)
+
+    /// The second compaction is of a log that begins at a base.
+    private static let compacting = Scenario(
+        name: "compacting", kind: .downlink,
+        sessions: [
+            session { $0.settleInEveryWay(4) },
+            session(after: 20) { script in
+                script.compact(keeping: 12, archives: false)
+                script.record("new")
+                script.compact(keeping: 3, archives: false)
+                script.record("more")
+            },
+        ], weight: 6)
+
+    private static let archiving = Scenario(
+        name: "compacting, with an archive", kind: .acknowledgement, store: .rows,
+        sessions: [
+            session(.rows) { $0.answerInOrder(16, bytes: 40) },
+            session(.rows, after: 18) { script in
+                script.compact(keeping: 5, archives: true)
+                script.record("new")
+                script.compact(keeping: 2, archives: true)
+                script.record("more")
+            },
+        ], weight: 6)
+
+    /// The second backup replaces the first.
+    private static let backups = Scenario(
+        name: "backups", kind: .acknowledgement,
+        sessions: [
+            session { $0.answerInOrder(6, bytes: 40) },
+            session(after: 7) { script in
+                script.backUp()
+                script.record("new")
+                script.backUp()
+                script.record("more")
+            },
         ], weight: 6)
 }

@@ -53,6 +53,23 @@ struct Script {
         )
     }
 
+    /// Compacts the log, which the shell closes and opens again.
+    mutating func compact(keeping count: Int, archives: Bool) {
+        let archive = archives ? #","archive":"\#(Self.root)/\#(CompactionCheck.archive)""# : ""
+        say(#"{\#(Self.compaction),"keepingEntries":\#(count)\#(archive)}"#)
+    }
+
+    /// Copies the log while it is in use.
+    mutating func backUp() {
+        say(#"{\#(Self.backup),"to":"\#(Self.root)/\#(BackupCheck.name)"}"#)
+    }
+
+    /// Stands for the root of the recording.
+    static let root = "ROOT"
+    /// The commands, as lines contain them.
+    static let compaction = #""do":"compact""#
+    static let backup = #""do":"backup""#
+
     private mutating func say(_ line: String) { lines.append(line) }
 
     /// Records intents and answers them, in an acknowledgement log: most are accepted, some are

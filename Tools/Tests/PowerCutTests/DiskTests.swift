@@ -207,6 +207,40 @@ import Testing
         #expect(contents(of: disk).contains([]) == (omission == .flushes))
     }
 
+    @Test func `an omission holds from its start on`() {
+        var disk = Disk(without: .directoryFlushes, from: 3)
+        disk.perform(.start(root))
+        disk.perform(.create(file, Place(root, "a")))
+        disk.perform(.flush(root))
+        disk.perform(.create(other, Place(root, "b")))
+        disk.perform(.flush(root))
+        #expect(names(on: disk) == [["a"], ["a", "b"]])
+    }
+
+    @Test func `flushes of a copy, and new names of directories, can be left out`() {
+        func disk(without omission: Omission?) -> Disk {
+            var disk = Disk(without: omission)
+            let directory = FileID(inode: 9, birth: 1)
+            disk.perform(.start(root))
+            disk.perform(.makeDirectory(directory, Place(root, "log.compacted")))
+            disk.perform(.create(file, Place(directory, "a")))
+            disk.perform(write(1, 5))
+            disk.perform(.flush(file))
+            disk.perform(.flush(directory))
+            disk.perform(.flush(root))
+            disk.perform(.rename(Place(root, "log.compacted"), Place(root, "log")))
+            disk.perform(.flush(root))
+            return disk
+        }
+        #expect(names(on: disk(without: nil)) == [["log", "log/a"]])
+        #expect(contents(of: disk(without: nil), at: "log/a") == [[1, 1, 1, 1, 1]])
+        #expect(contents(of: disk(without: .copyFlushes), at: "log/a").contains([]))
+        #expect(
+            names(on: disk(without: .directoryRenames)) == [
+                ["log", "log/a"], ["log.compacted", "log.compacted/a"],
+            ])
+    }
+
     @Test func `a seed makes the same image again`() {
         var disk = diskWithFile()
         disk.perform(write(1, 9_000))

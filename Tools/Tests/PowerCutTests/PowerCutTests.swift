@@ -35,6 +35,39 @@ import Testing
         #expect(result.output.contains("power cuts: 300 images"))
     }
 
+    @Test(
+        .disabled(if: PowerCutTool.cannotRun != nil, "\(PowerCutTool.cannotRun ?? "")"),
+        arguments: ["compacting", "backups"])
+    func `C7, BK1: a power cut during a compaction or a backup leaves whole logs`(
+        scenario: String
+    ) throws {
+        let result = try PowerCutTool.run(
+            ["--images", "300", "--only", scenario, "--no-controls"])
+        print(result.output, terminator: "")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.contains("power cuts: 300 images"))
+    }
+
+    /// Without the flush of the folder, a power cut takes back the names, and the old log may be removed.
+    /// Without the flush of the new log, it has its name before its content.
+    @Test(
+        .disabled(if: PowerCutTool.cannotRun != nil, "\(PowerCutTool.cannotRun ?? "")"),
+        arguments: [
+            ("compacting", "copy-flushes", "the log cannot be used"),
+            ("compacting", "directory-renames", "entries are lost"),
+            ("backups", "copy-flushes", "the backup cannot be read"),
+            ("backups", "directory-renames", "entries are lost"),
+        ])
+    func `C7, BK1: a compaction or a backup without one of its flushes is found`(
+        scenario: String, calls: String, finding: String
+    ) throws {
+        let result = try PowerCutTool.run(
+            ["--images", "300", "--only", scenario, "--without", calls])
+        print(result.output.split(separator: "\n").prefix(5).joined(separator: "\n"))
+        #expect(result.status == 1, "\(result.output)\(result.errors)")
+        #expect(result.output.contains(finding), "\(result.output)")
+    }
+
     @Test(.disabled(if: PowerCutTool.cannotRun != nil, "\(PowerCutTool.cannotRun ?? "")"))
     func `a failing image is described, and kept to be repeated`() throws {
         let kept = FileManager.default.temporaryDirectory.appending(
