@@ -164,7 +164,7 @@ struct CompactionCosts: Sendable {
         var latencies: [[Duration]] = [[], []]
         for _ in 0..<(2 * roundCount) {
             latencies[0] += try await store.pace(
-                recording: documents, inFlight: 1, upTo: Limit(count: .max, time: .seconds(1))
+                recording: documents, inFlight: 1, upTo: Limit(count: 131_072, time: .seconds(1))
             ).latencies
             let (meanwhile, elapsed) = try await Self.recording(documents, in: store) {
                 try await store.backup(to: copy)
@@ -198,21 +198,24 @@ struct CompactionCosts: Sendable {
         during work: @escaping @Sendable () async throws -> Void
     ) async throws -> ([Duration], Duration) {
         let clock = ContinuousClock()
-        let isOver = Atomic(false)
-        return try await withoutActuallyEscaping(work) { work in
-            let start = clock.now
-            async let elapsed: Duration = {
-                defer { isOver.store(true, ordering: .relaxed) }
-                try await work()
-                return clock.now - start
-            }()
-            var latencies: [Duration] = []
-            while !isOver.load(ordering: .relaxed) {
-                let begin = clock.now
-                _ = try await store.record(events[latencies.count % events.count])
-                latencies.append(clock.now - begin)
-            }
-            return (latencies, try await elapsed)
+        let start = clock.now
+        let end = EndOfWork()
+        async let elapsed: Duration = {
+            defer { end.hasCome.store(true, ordering: .relaxed) }
+            try await work()
+            return clock.now - start
+        }()
+        var latencies: [Duration] = []
+        while !end.hasCome.load(ordering: .relaxed) {
+            let begin = clock.now
+            _ = try await store.record(events[latencies.count % events.count])
+            latencies.append(clock.now - begin)
         }
+        return (latencies, try await elapsed)
     }
+}
+
+/// Says that a task has ended.
+private final class EndOfWork: Sendable {
+    let hasCome = Atomic(false)
 }

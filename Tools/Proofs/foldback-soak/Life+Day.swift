@@ -25,7 +25,7 @@ extension Life {
         try await fetch(store)
         try compare(store, "in the evening")
         try await store.checkpoint()
-        if (day + 1).isMultiple(of: 28) { try await backUp(store) }
+        if isBackupDay { try await backUp(store) }
         if (day + 1).isMultiple(of: Self.daysOfQuarter) { try await askForOldIntents(store) }
         await store.close()
         time.advance(hours: 24 - 2 * Int64(Self.roundsOfDay))
@@ -147,7 +147,7 @@ extension Life {
             let lost = try await store.record(event)
             try note(lost, event)
             late[lost.number] = LateIntent(
-                sequence: lost.sequence, dueDay: day + Self.lateDays,
+                sequence: lost.sequence, dueDay: day + lateDays,
                 compactionCount: tallies.compactions)
         }
     }

@@ -16,7 +16,7 @@ extension Life {
         }
         tallies.compactions += 1
         tallies.entriesRemoved += done.removed
-        if done.base > 0, tallies.compactions.isMultiple(of: 52) { try await requireHistory() }
+        if day.isMultiple(of: Self.daysOfYear) { try await requireHistory() }
     }
 
     /// Backs up to a new folder, verifies the copy, and keeps this one and the one before.

@@ -14,8 +14,10 @@ struct Life {
     /// The day whose update adds ``ShelfRows``. The first compaction that removes anything comes
     /// later: a compacted log cannot make the rows of a new projection.
     static let updateDay = 24
-    /// The days that some intents wait for their answer: more than ten compactions.
-    static let lateDays = 14 * 7
+    /// The days of a quarter after which the log is compacted. In the first year, it is compacted each
+    /// week. A compaction checks what the log keeps of each intent that was ever recorded. So with 52
+    /// compactions in each year, most of the time of ten years would be theirs.
+    static let laterCompactionDays = [28, 63, 91]
 
     let folder: URL
     var log: URL { folder.appending(path: "log", directoryHint: .isDirectory) }
@@ -52,6 +54,24 @@ struct Life {
 
     var isUpdated: Bool { day >= Self.updateDay }
 
+    private var isFirstYear: Bool { day <= Self.daysOfYear }
+
+    /// Whether the day that has just ended is followed by a compaction.
+    private var isCompactionDay: Bool {
+        let dayOfQuarter = (day - 1) % Self.daysOfQuarter + 1
+        return isFirstYear
+            ? day.isMultiple(of: 7) : Self.laterCompactionDays.contains(dayOfQuarter)
+    }
+
+    /// Whether the log is backed up in the evening of the day: every fourth week in the first year, and
+    /// then in each quarter.
+    var isBackupDay: Bool {
+        (day + 1).isMultiple(of: isFirstYear ? 28 : Self.daysOfQuarter)
+    }
+
+    /// The days that an intent waits for its answer whose request is lost: more than ten compactions.
+    var lateDays: Int { isFirstYear ? 14 * 7 : 48 * 7 }
+
     var also: [AdditionalProjection<ShelfEvent>] {
         isUpdated ? [AdditionalProjection(ShelfRows.self)] : []
     }
@@ -61,7 +81,7 @@ struct Life {
         repeat {
             try await liveDay()
             day += 1
-            if day.isMultiple(of: 7) { try await compact() }
+            if isCompactionDay { try await compact() }
         } while !day.isMultiple(of: Self.daysOfQuarter)
         return try await measured()
     }

@@ -17,8 +17,9 @@ struct Years: AsyncParsableCommand {
             Each day of virtual time, the app starts, records 200 intents, and sends and fetches in \
             eight rounds. The log is confirmed by a downlink, and is on a real disk. It is opened \
             with .relaxed durability, which saves the flushes. A year has 52 weeks. The log is \
-            compacted each week to 30 days, and backed up every fourth week. An update of the app adds a \
-            projection.
+            compacted to 30 days, each week in the first year and then three times in each quarter. \
+            It is backed up every fourth week in the first year, and then once in each quarter. An \
+            update of the app adds a projection.
 
             What the log shows is compared with a fold that knows nothing of Foldback. The exit code \
             is 1 if it differs, or if file, memory or opening time are not flat over the last half of \
