@@ -62,9 +62,24 @@ struct CompactionCosts: Sendable {
         ]
         guard isAim else { return figures }
         figures += try await openings(name, logs)
-        figures += try await recording(name, logs)
+        figures += try await recording(name, logs, in: folder)
         figures += try await backups(name, logs, in: folder)
         return figures
+    }
+
+    /// Calls `body` with a store of a copy of the log, and then removes the copy: what one
+    /// measurement records must not be in the log of the next.
+    private func withCopy<R>(
+        of log: URL, in folder: URL, _ body: (Store<Documents>) async throws -> R
+    ) async throws -> R {
+        let copy = folder.appending(path: "copy", directoryHint: .isDirectory)
+        try Self.copy(log, to: copy)
+        let store = try await Store.open(
+            at: copy, Documents.self, confirmedBy: .acknowledgement, durability: .durable)
+        let result = try await body(store)
+        await store.close()
+        try FileManager.default.removeItem(at: copy)
+        return result
     }
 
     private static func copy(_ log: URL, to copy: URL) throws {
@@ -92,7 +107,9 @@ struct CompactionCosts: Sendable {
         } + [ratio.judged(by: .atMost(1.15))]
     }
 
-    private func recording(_ name: String, _ logs: [URL]) async throws -> [Measurement] {
+    private func recording(
+        _ name: String, _ logs: [URL], in folder: URL
+    ) async throws -> [Measurement] {
         let documents = Events.documents(keyCount: 1_000)
         let limit = Limit(count: 131_072, time: .milliseconds(bench.isFull ? 3_000 : 1_000))
         var paces: [[[Pace]]] = [[[], []], [[], []]]
@@ -100,7 +117,7 @@ struct CompactionCosts: Sendable {
             bench.note("recording, round \(round) of \(2 * roundCount)")
             for (place, inFlight) in [1, 256].enumerated() {
                 for (form, log) in logs.enumerated() {
-                    let pace = try await Self.withStore(log) { store in
+                    let pace = try await withCopy(of: log, in: folder) { store in
                         try await store.pace(recording: documents, inFlight: inFlight, upTo: limit)
                     }
                     paces[place][form].append(pace)
@@ -130,16 +147,6 @@ struct CompactionCosts: Sendable {
         ]
     }
 
-    private static func withStore<R>(
-        _ log: URL, _ body: (Store<Documents>) async throws -> R
-    ) async throws -> R {
-        let store = try await Store.open(
-            at: log, Documents.self, confirmedBy: .acknowledgement, durability: .durable)
-        let result = try await body(store)
-        await store.close()
-        return result
-    }
-
     // MARK: Backups
 
     private func backups(
@@ -148,7 +155,7 @@ struct CompactionCosts: Sendable {
         var figures: [Measurement] = []
         for (form, log) in zip(Self.forms, logs) {
             bench.note("backing up, \(form)")
-            figures += try await Self.withStore(log) { store in
+            figures += try await withCopy(of: log, in: folder) { store in
                 try await backups(of: store, "\(name), \(form)", in: folder)
             }
         }
@@ -162,7 +169,7 @@ struct CompactionCosts: Sendable {
         let copy = folder.appending(path: "backup", directoryHint: .isDirectory)
         var (seconds, megabytes): ([Double], [Double]) = ([], [])
         var latencies: [[Duration]] = [[], []]
-        for _ in 0..<(2 * roundCount) {
+        for _ in 0..<roundCount {
             latencies[0] += try await store.pace(
                 recording: documents, inFlight: 1, upTo: Limit(count: 131_072, time: .seconds(1))
             ).latencies

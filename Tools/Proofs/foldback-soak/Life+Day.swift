@@ -6,7 +6,7 @@ extension Life {
         let store = try await open()
         if day.isMultiple(of: 7) { try compare(store, "after the start of the app") }
         try await handleRejections(store)
-        let perRound = Self.intentsOfDay / Self.roundsOfDay
+        let perRound = intentsOfDay / Self.roundsOfDay
         for round in 0..<Self.roundsOfDay {
             time.advance(hours: 2)
             switch round {
@@ -215,7 +215,7 @@ extension Life {
     }
 
     private mutating func workElsewhere() {
-        for _ in 0..<8 {
+        for _ in 0..<max(1, intentsOfDay / 25) {
             let item = random.number(in: 0...Self.itemCount - 1)
             let event: ShelfEvent =
                 server.count(of: item) < 20

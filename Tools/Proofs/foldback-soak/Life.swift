@@ -8,7 +8,6 @@ import Foundation
 struct Life {
     static let daysOfYear = 52 * 7
     static let daysOfQuarter = 13 * 7
-    static let intentsOfDay = 200
     static let roundsOfDay = 8
     static let itemCount = 500
     /// The day whose update adds ``ShelfRows``. The first compaction that removes anything comes
@@ -20,6 +19,8 @@ struct Life {
     static let laterCompactionDays = [28, 63, 91]
 
     let folder: URL
+    /// At least one in each round.
+    let intentsOfDay: Int
     var log: URL { folder.appending(path: "log", directoryHint: .isDirectory) }
     var backups: URL { folder.appending(path: "backups", directoryHint: .isDirectory) }
 
@@ -47,8 +48,9 @@ struct Life {
         let compactionCount: Int
     }
 
-    init(in folder: URL, seed: UInt64) {
+    init(in folder: URL, intentsOfDay: Int, seed: UInt64) {
         self.folder = folder
+        self.intentsOfDay = intentsOfDay
         random = SeededNumbers(seed: seed)
     }
 

@@ -14,8 +14,8 @@ struct Years: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "years", abstract: "Lives years of one user on a log that is compacted.",
         discussion: """
-            Each day of virtual time, the app starts, records 200 intents, and sends and fetches in \
-            eight rounds. The log is confirmed by a downlink, and is on a real disk. It is opened \
+            Each day of virtual time, the app starts, records intents, and sends and fetches in eight \
+            rounds. The log is confirmed by a downlink, and is on a real disk. It is opened \
             with .relaxed durability, which saves the flushes. A year has 52 weeks. The log is \
             compacted to 30 days, each week in the first year and then three times in each quarter. \
             It is backed up every fourth week in the first year, and then once in each quarter. An \
@@ -31,6 +31,9 @@ struct Years: AsyncParsableCommand {
     @Option(help: "The number of years.")
     var years = 10
 
+    @Option(help: "The number of intents that are recorded each day.")
+    var intents = 200
+
     @Option(help: "The seed of all choices; random by default.")
     var seed: UInt64?
 
@@ -42,6 +45,9 @@ struct Years: AsyncParsableCommand {
 
     func validate() throws {
         guard years >= 1 else { throw ValidationError("years must be 1 or more") }
+        guard intents >= Life.roundsOfDay else {
+            throw ValidationError("intents must be \(Life.roundsOfDay) or more")
+        }
     }
 
     func run() async throws {
@@ -58,7 +64,7 @@ struct Years: AsyncParsableCommand {
             try await live(in: folder, seed: seed)
         } catch let finding as Finding {
             print(finding)
-            print("to repeat it: Tools/soak --years \(years) --seed \(seed)")
+            print("to repeat it: Tools/soak --years \(years) --intents \(intents) --seed \(seed)")
             print("the log: \(folder.path)")
             throw ExitCode(1)
         }
@@ -67,7 +73,7 @@ struct Years: AsyncParsableCommand {
 
     private func live(in folder: URL, seed: UInt64) async throws {
         let start = ContinuousClock.now
-        var life = Life(in: folder, seed: seed)
+        var life = Life(in: folder, intentsOfDay: intents, seed: seed)
         var quarters: [Quarter] = []
         for _ in 0..<years * 4 {
             let quarter = try await life.liveQuarter()
