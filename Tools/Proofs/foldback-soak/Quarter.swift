@@ -23,7 +23,8 @@ struct Quarter: Codable {
 }
 
 extension [Quarter] {
-    /// The most bytes of the file for each intent that was ever recorded.
+    /// The most bytes of the file for each intent that was ever recorded: about 50 for its row of table
+    /// `verdicts`, and its share of the records of intents that were rejected, which stay (C4).
     static var bytesOfIntentMax: Int { 64 }
     /// Bytes by which the file may grow besides: the entries of 30 days are not always as many.
     static var slackBytes: Int { 1 << 20 }
