@@ -9,8 +9,6 @@ struct Expected {
     private(set) var overlay: [(number: IntentNumber, event: ShelfEvent)] = []
     /// The listed rejections, and the days on which they came.
     private(set) var rejections: [IntentNumber: (event: ShelfEvent, day: Int)] = [:]
-    /// The events whose answer changed an intent that was rejected before (F7).
-    private(set) var overrideCount = 0
 
     var view: NaiveShelf {
         var view = confirmed
@@ -47,9 +45,9 @@ struct Expected {
     /// Removes a rejection from the list, because it was dismissed or retried.
     mutating func unlist(_ number: IntentNumber) { rejections[number] = nil }
 
+    /// Accepts an intent that is pending, or that was rejected and comes back (F7).
     mutating func accept(_ number: IntentNumber) {
         if let rejection = rejections.removeValue(forKey: number) {
-            overrideCount += 1
             let place = overlay.firstIndex { $0.number > number } ?? overlay.endIndex
             overlay.insert((number, rejection.event), at: place)
         }

@@ -126,8 +126,13 @@ extension Life {
         try note(receipt, event)
     }
 
-    /// Records a draft, an intent with a once key, and sometimes an intent whose request is lost.
+    /// Records a draft, an intent with a once key, a label that is typed, and sometimes an intent whose
+    /// request is lost.
     private mutating func recordSpecially(_ store: Store<Shelf>) async throws {
+        for text in ["o", "of", "off"] {
+            try await recordReplacing(store, .labeled(item: 1, text: "\(text) \(day)"))
+        }
+
         let draft = ShelfEvent.labeled(item: day % Self.itemCount, text: "draft \(day)")
         let receipt = try await store.record(draft, held: true)
         held.insert(receipt.number)

@@ -3,8 +3,8 @@ import Foundation
 
 /// One user's years with an app: its log, the server, and the model that the log is compared with.
 ///
-/// A day is a start of the app, eight rounds of work, and an end. ``Life+Day.swift`` has the day,
-/// ``Life+Checks.swift`` what is compared, and ``Life+Upkeep.swift`` compactions and backups.
+/// A day is a start of the app, eight rounds of work, and an end. `Life+Day.swift` has the day,
+/// `Life+Checks.swift` what is compared, and `Life+Upkeep.swift` compactions and backups.
 struct Life {
     static let daysOfYear = 52 * 7
     static let daysOfQuarter = 13 * 7
@@ -103,7 +103,7 @@ struct Life {
 }
 
 /// What has happened, in numbers.
-struct Tallies: Codable {
+struct Tallies {
     var recorded = 0
     var refused = 0
     var joined = 0
