@@ -9,7 +9,7 @@ struct Life {
     static let daysOfYear = 52 * 7
     static let daysOfQuarter = 13 * 7
     static let roundsOfDay = 8
-    static let itemCount = 500
+    static let itemCount = 200
     /// The day whose update adds ``ShelfRows``. The first compaction that removes anything comes
     /// later: a compacted log cannot make the rows of a new projection.
     static let updateDay = 24
