@@ -132,6 +132,16 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Proofs/foldback-simulate", swiftSettings: strict),
+        // Years of one user on a log that is compacted.
+        .executableTarget(
+            name: "foldback-soak",
+            dependencies: [
+                "Processes",
+                .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackHistory", package: "Foldback"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Proofs/foldback-soak", swiftSettings: strict),
         .executableTarget(
             name: "foldback-mutants",
             dependencies: [

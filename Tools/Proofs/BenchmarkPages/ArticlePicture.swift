@@ -24,6 +24,8 @@ package struct ArticlePicture: Sendable {
         picture("draining", "Draining", "", "answers/s"),
         picture("answers", "Answers", "256 together", "us/answer"),
         picture("opening", "Opening", "settled entries", "ms"),
+        picture("years-file", "Years", "after n years, file", "MB"),
+        picture("compacting", "Years", "entries of documents", "s"),
         picture("past-views", "The past", "view at a past sequence", "ms"),
         picture("row-answers", "Rows: answers", "pending", "us/answer"),
         picture("row-opening", "Rows: opening", "entries", "ms"),

@@ -22,6 +22,7 @@ struct Benchmark: Sendable {
         },
         Benchmark(title: "Opening") { try await Openings(bench: $0).measurements() },
         Benchmark(title: "Backlog") { try await Backlogs(bench: $0).measurements() },
+        Benchmark(title: "Years") { try await YearCosts(bench: $0).measurements() },
         Benchmark(title: "The past") { try await Histories(bench: $0).measurements() },
         Benchmark(title: "Replaying") { try await Replays(bench: $0).measurements() },
         Benchmark(title: "Codecs") { _ in try CodecCosts().measurements() },
@@ -55,6 +56,8 @@ enum Main {
                 try await OpeningProcess.run(arguments.dropFirst())
             } else if arguments.first == OpeningProcess.rowsCommand {
                 try await OpeningProcess.runOnRows(arguments.dropFirst())
+            } else if arguments.first == OpeningProcess.todosCommand {
+                try await OpeningProcess.runOnTodos(arguments.dropFirst())
             } else if arguments.first == BacklogProcess.command {
                 try await BacklogProcess.run(arguments.dropFirst())
             } else {

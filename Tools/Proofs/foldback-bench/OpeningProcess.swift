@@ -8,6 +8,7 @@ enum OpeningProcess {
     /// The subcommands that this executable starts itself with.
     static let command = "open"
     static let rowsCommand = "open-rows"
+    static let todosCommand = "open-todos"
 
     struct Report: Codable, Sendable {
         let milliseconds: Double
@@ -30,11 +31,24 @@ enum OpeningProcess {
     // MARK: In that process
 
     static func run(_ arguments: some Collection<String>) async throws {
-        let url = try directory(arguments)
+        try await printReport(of: directory(arguments)) { url in
+            try await Store.open(
+                at: url, Documents.self, confirmedBy: .acknowledgement, durability: .durable)
+        }
+    }
+
+    static func runOnTodos(_ arguments: some Collection<String>) async throws {
+        try await printReport(of: directory(arguments)) { url in
+            try await OrdinaryLogs.open(at: url, .durable)
+        }
+    }
+
+    private static func printReport<P: EventFold>(
+        of log: URL, _ open: (URL) async throws -> Store<P>
+    ) async throws {
         let clock = ContinuousClock()
         let start = clock.now
-        let store = try await Store.open(
-            at: url, Documents.self, confirmedBy: .acknowledgement, durability: .durable)
+        let store = try await open(log)
         let elapsed = clock.now - start
         let report = Report(
             milliseconds: elapsed / .milliseconds(1),
@@ -89,6 +103,10 @@ enum OpeningProcess {
     /// Opens the log in a new process and returns its report.
     static func report(opening log: URL) async throws -> Report {
         try await report([command, log.path])
+    }
+
+    static func report(ofTodos log: URL) async throws -> Report {
+        try await report([todosCommand, log.path])
     }
 
     static func report(ofRows log: URL) async throws -> RowReport {

@@ -38,7 +38,8 @@ actor SettledLogs {
         try await Self.add(count, to: try await log(of: shape), shape, .manual)
     }
 
-    private static func add(
+    /// Adds settled intents to the log at `url`, which need not exist yet.
+    static func add(
         _ entryCount: Int, to url: URL, _ shape: Shape, _ checkpoints: CheckpointPolicy
     ) async throws {
         let store = try await Store.open(
