@@ -62,6 +62,12 @@ import Testing
         }
         let last = store.status.sequence
         await store.close()
+        if seed % 3 == 0 {
+            _ = try await Store.compact(
+                at: directory.log, Board.self,
+                also: hasRows ? [AdditionalProjection(RowBoard.self)] : [], keeping: .entries(5),
+                sources: .counting())
+        }
 
         // What other devices did. The twin fetches the events, and this log begins from the state.
         let through = twin.syncPoint.through
@@ -251,6 +257,33 @@ import Testing
             return
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path) == [])
+    }
+
+    @Test func `a state that comes twice, or after an update, begins again`() async throws {
+        for through: Position in [3, 3, 4] {
+            try await Store<Board>.begin(
+                at: directory.log, from: [.value(Board())], through: through, of: lineage)
+        }
+        let store = try await open(directory.log)
+        #expect(store.status.base == 3 && store.syncPoint.through == 4)
+        #expect(try await store.verify().findings == [])
+        await store.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path) == ["log"])
+    }
+
+    @Test func `N6: a log whose kept log may be brought does not begin again`() async throws {
+        let store = try await open(directory.log)
+        await store.close()
+        let kept = directory.url.appending(path: "log.kept-0123456789abcdef")
+        try FileManager.default.copyItem(at: directory.log, to: kept)
+        let refused = await error { () throws(LogError) in
+            try await Store<Board>.begin(
+                at: directory.log, from: [.value(Board())], through: 3, of: lineage)
+        }
+        guard case .unfitBase = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
     }
 
     @Test func `what an earlier call left beside the log is removed`() async throws {

@@ -268,6 +268,33 @@ import Testing
             names == ["Notes version 2 (this code does not read /stars of the state)"])
     }
 
+    @Test func `C6: names with commas are read`() async throws {
+        struct Named1: NoteRows {
+            static let notes = RowTable("notes, with stars", key: String.self, row: Int.self)
+            static let byStars = notes.index("by stars, many") { _, stars in stars }
+            static let schema = RowSchema(byStars, notes)
+            static let name = "Named"
+            static func write(_ key: String, _ stars: Int?, _ rows: inout TouchedRows) throws {
+                if let stars { try rows.put(stars, at: key, in: notes) }
+            }
+        }
+        struct Named2: NoteRows {
+            static let schema = RowSchema(Named1.notes, Named1.byStars)
+            static let name = "Named"
+            static let version: UInt32 = 2
+            static var earlierVersions: [EarlierVersion<Self>] { [.adopted(1)] }
+            static func write(_ key: String, _ stars: Int?, _ rows: inout TouchedRows) throws {
+                try Named1.write(key, stars, &rows)
+            }
+        }
+        try await makeLog(Named1.self)
+        let store = try await Store.open(
+            at: directory.log, Named2.self, confirmedBy: .downlink, durability: .relaxed)
+        #expect(try store.read { try $0.get("a", in: Named1.notes) } == 9)
+        #expect(try store.read { try $0.get(9, by: Named1.byStars)?.key } == "a")
+        await store.close()
+    }
+
     @Test func `C6: rows whose table is gone are not adopted`() async throws {
         struct Bare: NoteRows {
             static let other = RowTable("other", key: String.self, row: Int.self)

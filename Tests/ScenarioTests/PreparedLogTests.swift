@@ -277,7 +277,171 @@ import Testing
         #expect(try names == ["log", "old"])
     }
 
+    /// Opens the log after it has prepared a form that keeps ten entries.
+    private func prepare(kind: LogKind = .downlink) async throws {
+        let store = try await open(kind, keeping: .everything)
+        if kind == .downlink {
+            try await confirm(1...40, in: store)
+        } else {
+            for number in 1...40 { try await store.record(.set("a", number)) }
+        }
+        await store.close()
+        let again = try await open(kind, keeping: .entries(10))
+        await again.core.compaction.end()
+        #expect(try names.contains("log.prepared"))
+        await again.close()
+    }
+
+    @Test func `C6, C10: what the code of an update needs is not removed by its first opening`()
+        async throws
+    {
+        try await prepare()
+        func open(archive: URL?) async throws -> Store<Board> {
+            try await Store.open(
+                at: directory.log, Board.self, also: [AdditionalProjection(RowBoard.self)],
+                conflicts: .perProjection, existingOr: .downlink, mustBe: .downlink,
+                durability: .relaxed, checkpoints: .eager, replica: .random, unreadable: .refused,
+                compacting: try Compacting(.entries(10), archive: archive, entriesMin: 1_000),
+                sources: .counting(), progress: nil)
+        }
+        let store = try await open(archive: nil)
+        #expect(store.status.base == 0)
+        #expect(
+            try store.projected(RowBoard.self).read { try SeenBoard($0) }.view.cells == ["a": 40])
+        #expect(try names == ["log"])
+        await store.close()
+    }
+
+    @Test func `C5, C10: a larger window, and another kind of log, keep what was prepared away`()
+        async throws
+    {
+        try await prepare()
+        let store = try await open(keeping: .entries(30), entriesMin: 1_000)
+        #expect(store.status.base == 0)
+        await store.close()
+        try await Store<Board>.wipe(at: directory.log, discardingPending: true)
+        try await prepare(kind: .acknowledgement)
+        let differs = await error { () throws(LogError) in
+            _ = try await Store.open(
+                at: directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed,
+                keeping: .entries(10))
+        }
+        guard case .kindDiffers = differs else {
+            Issue.record("\(String(describing: differs))")
+            return
+        }
+        let same = try await open(.acknowledgement, keeping: .everything)
+        #expect(same.status.base == 0 && same.status.entryCount == 40)
+        await same.close()
+    }
+
+    @Test func `N6, C10: a log that is kept does not compact itself`() async throws {
+        try await prepare()
+        let kept = directory.url.appending(
+            path: "log.kept-0123456789abcdef", directoryHint: .isDirectory)
+        try FileManager.default.moveItem(at: directory.log, to: kept)
+        for _ in 1...2 {
+            let store = try await Store.open(
+                at: kept, Board.self, also: [], conflicts: .perProjection, existingOr: .downlink,
+                mustBe: .downlink, durability: .relaxed, checkpoints: .eager, replica: .random,
+                unreadable: .refused,
+                compacting: try Compacting(.entries(10), archive: nil, entriesMin: 1),
+                sources: .counting(), progress: nil)
+            await store.core.compaction.end()
+            #expect(store.status.base == 0)
+            await store.close()
+        }
+        #expect(try names == ["log.kept-0123456789abcdef", "log.prepared"])
+        // A form of a log that is gone goes with a wipe, also of nothing.
+        try await Store<Board>.wipe(at: directory.log, discardingPending: true)
+        #expect(try names == ["log.kept-0123456789abcdef"])
+    }
+
+    @Test func `C10: what an exchange leaves is archived by the next opening`() async throws {
+        try await prepare()
+        let old = directory.url.appending(path: "copy", directoryHint: .isDirectory)
+        try FileManager.default.copyItem(at: directory.log, to: old)
+        var store = try await open(keeping: .entries(10), entriesMin: 1_000)
+        #expect(store.status.base == 30)
+        await store.close()
+        // As if the process had been killed after the exchange of the names.
+        try FileManager.default.removeItem(at: archive)
+        try FileManager.default.moveItem(
+            at: old, to: directory.url.appending(path: "log.compacted"))
+        store = try await open(keeping: .entries(10), entriesMin: 1_000)
+        #expect(store.compactionFailure == nil)
+        await store.close()
+        #expect(try names == ["log", "old"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: archive.path) == ["log-1-30"])
+    }
+
+    @Test func `BK1: a backup is replaced also after the log was compacted, and no other log is`()
+        async throws
+    {
+        let copy = directory.url.appending(path: "copy", directoryHint: .isDirectory)
+        var store = try await open(keeping: .everything)
+        try await confirm(1...40, in: store)
+        try await store.backup(to: copy)
+        await store.close()
+        _ = try await Store.compact(at: directory.log, Board.self, keeping: .entries(10))
+        store = try await open(keeping: .everything)
+        #expect(try await store.backup(to: copy) == 40)
+        let other = directory.url.appending(path: "other", directoryHint: .isDirectory)
+        try await Store<Board>.begin(
+            at: other, from: [.value(Board())], through: 3, of: Lineage("server")!)
+        let refused = await error { () throws(LogError) in try await store.backup(to: other) }
+        guard case .notABackup = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        await store.close()
+    }
+
     // MARK: C9
+
+    @Test func `C9, L11: an archive that went on by itself is read up to where it was cut`()
+        async throws
+    {
+        try await makeArchived()
+        let went = archive.appending(path: "log-41-80", directoryHint: .isDirectory)
+        let store = try await Store.open(
+            at: went, Board.self, confirmedBy: .downlink, durability: .relaxed)
+        for number in 1...50 { try await store.record(.set("b", number)) }
+        try await store.checkpoint()
+        await store.close()
+        let reader = try LogReader(at: directory.log, archive: archive)
+        #expect(try reader.snapshot(of: Board.self, at: 100).view.cells == ["mine": 1, "a": 99])
+        #expect(try reader.verify(Board.self).findings == [])
+        #expect(try reader.removable(keeping: .entries(5), sources: .counting()).removed == 15)
+        reader.close()
+    }
+
+    @Test func `C9, E6: an event of an archive that this code cannot read is named`() async throws {
+        typealias Old = EditionBoard<FirstEdition>
+        let writer = try await Store.open(
+            at: directory.log, EditionBoard<LastEdition>.self, confirmedBy: .downlink,
+            durability: .relaxed)
+        for position in 1...20 {
+            let event: Move = position == 7 ? .claim("c") : .set("a", position)
+            try await writer.confirm(
+                [ConfirmedEvent(position: Position(UInt64(position)), event: event)])
+        }
+        await writer.close()
+        _ = try await Store.compact(
+            at: directory.log, EditionBoard<LastEdition>.self, keeping: .entries(5),
+            archive: archive)
+        let refused = await error { () throws(LogError) in
+            _ = try await Store.open(
+                at: directory.log, Old.self, also: [AdditionalProjection(EditionCount.self)],
+                conflicts: .perProjection, confirmedBy: .downlink, durability: .relaxed,
+                archive: archive)
+        }
+        guard case .needsHistory(_, let names, base: 15) = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        #expect(names.contains { $0.contains("entry 7 has an event that this code does not read") })
+    }
 
     private func makeArchived() async throws {
         let store = try await open(keeping: .everything)
@@ -358,4 +522,11 @@ import Testing
         #expect(old.view.cells == ["mine": 1, "a": 99])
         await old.close()
     }
+}
+
+/// Values of the first edition, which knows no claims.
+private struct EditionCount: Projection, Codable, Equatable {
+    private var count = 0
+    static var codec: any EventCodec<Move> { EditionCodec<FirstEdition>() }
+    mutating func apply(_ move: Move, _ context: EventContext) { count += 1 }
 }

@@ -157,16 +157,20 @@ package enum PreparedLog {
             return try CompactedLog.finish(beside: log, archive: compacting.archive)
         }
         guard
-            let found = try complete(prepared, path, compacting, sources, fits: {
-                (new: LMDBLog, log: LMDBLog) throws(LogError) -> Bool in
-                guard kind == nil || kind == log.header.kind,
-                    log.header.kind == .downlink || compacting.archive != nil
-                else { return false }
-                guard try compacting.keeps(new, of: log, now: sources.now()) else { return false }
-                // With an archive, what the base lacks is folded from there.
-                if compacting.archive != nil { return true }
-                return try new.hasStates(of: projections, codec)
-            })
+            let found = try complete(
+                prepared, path, compacting, sources,
+                fits: {
+                    (new: LMDBLog, log: LMDBLog) throws(LogError) -> Bool in
+                    guard kind == nil || kind == log.header.kind,
+                        log.header.kind == .downlink || compacting.archive != nil
+                    else { return false }
+                    guard try compacting.keeps(new, of: log, now: sources.now()) else {
+                        return false
+                    }
+                    // With an archive, what the base lacks is folded from there.
+                    if compacting.archive != nil { return true }
+                    return try new.hasStates(of: projections, codec)
+                })
         else {
             if let held = try Wiping.hold(path) { try remove(beside: held) }
             return

@@ -66,6 +66,10 @@ import Testing
             #expect(left.replica == replica, note)
             #expect(left.pendingCount >= (isPrepared ? 1 : 0), note)
             for _ in 1...3 { #expect(try open(directory.log).output == "prepared\n", note) }
+            // An app does this when it starts.
+            try await Store<Documents>.finishWipes(in: directory.url)
+            let beside = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
+            #expect(beside == ["log"], note)
             let done = try await check(directory.log, note)
             #expect(done.base > 100_000 && done.replica == replica, note)
             #expect(done.pendingCount == left.pendingCount + 3, note)
