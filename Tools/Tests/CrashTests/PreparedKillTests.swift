@@ -9,6 +9,9 @@ import Testing
 /// Property: after a kill, the log opens with everything, with the same replica id. As the app opens it again,
 /// the log is compacted, and what was left beside it goes.
 @Suite(.serialized) struct PreparedKillTests {
+    /// Each place takes half a minute, because such a log is large. The long run tries all places.
+    private static let isFull = TestEffort.value(quick: 0, full: 1) == 1
+
     /// A store compacts a log by itself only if 100,000 entries can go.
     private static let entryCount = 101_024
 
@@ -33,11 +36,13 @@ import Testing
         try run(prefix + [executable("foldback-probe"), "keeping", log.path])
     }
 
-    private func check(_ log: URL, _ note: Comment) async throws -> StoreStatus {
+    private func check(
+        _ log: URL, verifies: Bool = false, _ note: Comment
+    ) async throws -> StoreStatus {
         let store = try await Store.open(
             at: log, Documents.self, confirmedBy: .downlink, durability: .relaxed)
         #expect(store.confirmed.json == ["a": 0], note)
-        #expect(try await store.verify().findings == [], note)
+        if verifies { #expect(try await store.verify().findings == [], note) }
         await store.close()
         return store.status
     }
@@ -45,14 +50,12 @@ import Testing
     @Test(
         .enabled(
             if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
-        arguments: [
-            "renameat2", "rename", "fsync", "pwrite64", "fdatasync", "unlinkat", "mkdir", "flock",
-        ].prefix(TestEffort.value(quick: 3, full: 8)))
+        arguments: ["rename", "renameat2", "fsync", "unlinkat"].prefix(isFull ? 4 : 1))
     func `C10: SIGKILL while a log compacts itself loses nothing`(call: String) async throws {
         let whole = DiskDirectory()
         try await makeLog(whole.log)
         var kills = 0
-        for nth in TestEffort.places(1...60, quickStep: 2) {
+        for nth in Self.isFull ? Array(1...60) : [Int.random(in: 1...2), Int.random(in: 3...4)] {
             let directory = DiskDirectory()
             // A copy takes a fresh replica id at its first opening.
             try FileManager.default.copyItem(at: whole.log, to: directory.log)
@@ -62,17 +65,17 @@ import Testing
             let isPrepared = nth / 2 % 2 == 0
             if isPrepared { #expect(try open(directory.log).output == "prepared\n", note) }
             let status = try open(directory.log, under: Strace.killing(at: call, nth)).status
-            let left = try await check(directory.log, note)
+            let left = try await check(directory.log, verifies: true, note)
             #expect(left.replica == replica, note)
             #expect(left.pendingCount >= (isPrepared ? 1 : 0), note)
-            for _ in 1...3 { #expect(try open(directory.log).output == "prepared\n", note) }
+            for _ in 1...2 { #expect(try open(directory.log).output == "prepared\n", note) }
             // An app does this when it starts.
             try await Store<Documents>.finishWipes(in: directory.url)
             let beside = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
             #expect(beside == ["log"], note)
-            let done = try await check(directory.log, note)
+            let done = try await check(directory.log, verifies: true, note)
             #expect(done.base > 100_000 && done.replica == replica, note)
-            #expect(done.pendingCount == left.pendingCount + 3, note)
+            #expect(done.pendingCount == left.pendingCount + 2, note)
             try await Store<Documents>.wipe(at: directory.log, discardingPending: true)
             let names = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
             #expect(names == [], note)

@@ -168,10 +168,11 @@ package final class StoreCore: Sendable {
             policy: .manual, projections: projections, shared: shared)
     }
 
-    /// Carries out the queued requests, refuses all others, closes the log, and waits for a compaction that
-    /// runs. A second call waits for the first.
+    /// Waits for a compaction that runs, carries out the queued requests, refuses all others, and closes the
+    /// log. A second call waits for the first.
     package func close() async {
-        await runner.close()
+        // What is prepared needs the open log. Sessions can be short, so it is worth the wait.
         await compaction.end()
+        await runner.close()
     }
 }
