@@ -67,7 +67,7 @@ extension Life {
             number: day / Self.daysOfQuarter, intents: expected.states.count,
             entries: opening.entries, fileBytes: try bytesOfFile(),
             bytesBeforeCompaction: bytesBefore.max() ?? 0,
-            openingMilliseconds: opening.milliseconds.median,
+            openingMilliseconds: opening.milliseconds.min() ?? 0,
             residentBytes: opening.residentBytes, compactionSeconds: compactions.median)
     }
 }

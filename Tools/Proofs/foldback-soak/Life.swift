@@ -16,7 +16,7 @@ struct Life {
     /// The days of a quarter after which the log is compacted. In the first year, it is compacted each
     /// week. A compaction checks what the log keeps of each intent that was ever recorded. So with 52
     /// compactions in each year, most of the time of ten years would be theirs.
-    static let laterCompactionDays = [28, 63, 91]
+    static let laterCompactionDays = [42, 91]
 
     let folder: URL
     /// At least one in each round.
@@ -72,7 +72,7 @@ struct Life {
     }
 
     /// The days that an intent waits for its answer whose request is lost: more than ten compactions.
-    var lateDays: Int { isFirstYear ? 14 * 7 : 48 * 7 }
+    var lateDays: Int { isFirstYear ? 14 * 7 : 70 * 7 }
 
     var also: [AdditionalProjection<ShelfEvent>] {
         isUpdated ? [AdditionalProjection(ShelfRows.self)] : []

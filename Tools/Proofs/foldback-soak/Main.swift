@@ -17,7 +17,7 @@ struct Years: AsyncParsableCommand {
             Each day of virtual time, the app starts, records intents, and sends and fetches in eight \
             rounds. The log is confirmed by a downlink, and is on a real disk. It is opened \
             with .relaxed durability, which saves the flushes. A year has 52 weeks. The log is \
-            compacted to 30 days, each week in the first year and then three times in each quarter. \
+            compacted to 30 days, each week in the first year and then twice in each quarter. \
             It is backed up every fourth week in the first year, and then once in each quarter. An \
             update of the app adds a projection.
 

@@ -18,7 +18,7 @@ struct Opening: AsyncParsableCommand {
         let clock = ContinuousClock()
         let url = URL(filePath: log, directoryHint: .isDirectory)
         var report = OpeningReport()
-        for _ in 0..<9 {
+        for _ in 0..<15 {
             let start = clock.now
             let store = try await Store.open(
                 at: url, Shelf.self, also: [AdditionalProjection(ShelfRows.self)],
