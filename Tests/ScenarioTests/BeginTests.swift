@@ -83,6 +83,12 @@ import Testing
             sources: .counting())
         let begun = try await open(directory.log, hasRows: hasRows)
         #expect(begun.status.base == last.next && begun.status.sequence == last.next)
+        if hasRows {
+            // The log has no entry after its base yet.
+            let rows = try begun.projected(RowBoard.self).read { try SeenBoard($0) }
+            let twins = try twin.projected(RowBoard.self).read { try SeenBoard($0) }
+            #expect(rows.view == twins.view && rows.confirmed == twins.confirmed, "seed \(seed)")
+        }
         #expect(begun.syncPoint == SyncPoint(lineage: lineage, through: events[4].position))
         try expectSame(begun, twin, "seed \(seed), at the base")
         #expect(try await begun.verify().findings == [])

@@ -181,7 +181,7 @@ package enum Backup {
                 }
             }
             return try found.reading { snapshot throws(LogError) in
-                let last = try snapshot.lastSequence()
+                let last = try snapshot.lastSequence(after: found.baseSequence)
                 return (last, try snapshot.open(.entries).get(LogKey(last))?.array)
             }.get()
         }

@@ -21,7 +21,7 @@ extension LogStorage {
             guard hasGaps else {
                 return Int(clamping: baseSequence.value) + (try snapshot.count(of: .entries))
             }
-            return Int(clamping: try snapshot.lastSequence().value)
+            return Int(clamping: try snapshot.lastSequence(after: baseSequence).value)
         }.get()
     }
 
@@ -126,9 +126,9 @@ extension LogStorage {
 }
 
 extension StorageSnapshot {
-    /// Returns the last entry's sequence; 0 if the log is empty.
-    func lastSequence() throws(LogError) -> LogSequence {
-        LogSequence(try open(.entries).lastKey()?.number ?? 0)
+    /// Returns the last entry's sequence; that of the base if there is none after it.
+    func lastSequence(after base: LogSequence) throws(LogError) -> LogSequence {
+        try open(.entries).lastKey().map { LogSequence($0.number) } ?? base
     }
 }
 

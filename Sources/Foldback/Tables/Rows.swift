@@ -140,9 +140,11 @@ package final class StoredRows {
     private let rows: SealedRows
     private let headers: any StorageTable
 
-    fileprivate init(_ snapshot: any StorageSnapshot, at path: String) throws(LogError) {
-        sequence = try snapshot.lastSequence()
-        rows = SealedRows(table: try snapshot.open(.rows), path: path)
+    fileprivate init(
+        _ snapshot: any StorageSnapshot, of log: any LogStorage
+    ) throws(LogError) {
+        sequence = try snapshot.lastSequence(after: log.baseSequence)
+        rows = SealedRows(table: try snapshot.open(.rows), path: log.path)
         headers = try snapshot.open(.projections)
     }
 
@@ -195,7 +197,7 @@ extension LogStorage {
     package func readRows<R>(_ body: (StoredRows) throws -> R) throws -> R {
         try requireUsable()
         return try reading { snapshot throws in
-            try body(try StoredRows(snapshot, at: path))
+            try body(try StoredRows(snapshot, of: self))
         }.get()
     }
 

@@ -32,13 +32,12 @@ import Testing
 
     private func expectAll(_ store: Store<Notes>) throws {
         try store.read { rows in
-            #expect(
-                try rows.page(of: Notes.notes, limit: 10_000).map(\.row)
-                    == notes.sorted { $0.id < $1.id })
+            let all = try rows.page(of: Notes.notes, limit: notes.count + 1).map(\.row)
+            let areAll = all == notes.sorted { $0.id < $1.id }
+            #expect(areAll, "\(all.count) of \(notes.count) rows")
             let newest = try rows.page(of: Notes.byChange, order: .descending, limit: 10)
             #expect(
-                newest.map(\.row.changed)
-                    == notes.map(\.changed).sorted(by: >).prefix(10).map { $0 })
+                newest.map(\.row.changed) == notes.map(\.changed).sorted().suffix(10).reversed())
         }
     }
 
