@@ -115,7 +115,9 @@ struct BaseNotes {
             if let known = entries[number] {
                 sequences.formUnion(known)
             } else if let row = settlements[number] {
-                sequences.formUnion([row.intentSequence, row.settlementSequence])
+                // It was confirmed before anything needed it, so what is about it is in between.
+                let (first, last) = (row.intentSequence.value, row.settlementSequence.value)
+                sequences.formUnion((first...max(first, last)).lazy.map { LogSequence($0) })
             }
         }
         return sequences.filter { $0 > earlierBase && $0 <= end }.sorted()

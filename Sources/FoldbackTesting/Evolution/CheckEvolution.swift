@@ -21,7 +21,8 @@ import Foundation
 /// - if a member has the name of one that an earlier version dropped;
 /// - if a version went down;
 /// - if ``/Foldback/EventFold/earlierVersions`` does not say what becomes of an earlier version's states or
-///   rows in a compacted log, or if what it says does not work for a sample;
+///   rows in a compacted log, or if what it says does not work for a sample. Rows that are migrated are not
+///   tried, because a sample has no key;
 /// - if a sample is missing and the environment has `CI`, because nothing is recorded there.
 ///
 /// A new case of an event needs no higher version: older code reports that it cannot read it (E4).

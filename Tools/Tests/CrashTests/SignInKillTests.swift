@@ -128,4 +128,33 @@ import Testing
         print("begin: killed at \(kills) calls of \(call), the new log after \(begun)")
         #expect(kills < Self.callCountMax)
     }
+
+    @Test func `a full disk leaves the log as it is when it begins again, at any size`()
+        async throws
+    {
+        let directory = DiskDirectory()
+        let store = try await open(directory.log)
+        for number in 1...Self.intentCount { try await store.record(.set("mine \(number)", 1)) }
+        let ids = store.overlay.map(\.id)
+        await store.close()
+        var sizes = 0
+        for blocks in stride(from: 0, through: 4_096, by: TestEffort.value(quick: 16, full: 4)) {
+            let status = try run([
+                "/bin/sh", "-c", #"ulimit -f "$0"; exec "$@""#, "\(blocks)",
+                executable("foldback-probe"), "begin", directory.log.path,
+            ]).status
+            guard status != 0 else { break }
+            sizes += 1
+            let left = try await open(directory.log)
+            #expect(left.status.base == 0 && left.overlay.map(\.id) == ids, "\(blocks)")
+            #expect(try await left.verify().findings == [], "\(blocks)")
+            await left.close()
+        }
+        print("begin: \(sizes) sizes of a full disk")
+        #expect(sizes > 1)
+        let begun = try await open(directory.log)
+        #expect(begun.status.base > 0 && begun.overlay.map(\.id) == ids)
+        #expect(try await begun.verify().findings == [])
+        await begun.close()
+    }
 }
