@@ -96,9 +96,14 @@ struct BaseNotes {
             if row.settlement == .withdrawn, wasTakenBack(number, row) { continue }
             kept.insert(number)  // mutant: kept-settled
         }
-        let groups = Set(kept.compactMap { self.groups[$0] })
-        kept.formUnion(kept.compactMap { undone[$0] })
-        for (number, group) in self.groups where groups.contains(group) { kept.insert(number) }
+        // An intent that is kept for one reason has relations of its own.
+        var count = 0
+        while count < kept.count {
+            count = kept.count
+            kept.formUnion(kept.compactMap { undone[$0] })
+            let groups = Set(kept.compactMap { self.groups[$0] })
+            for (number, group) in self.groups where groups.contains(group) { kept.insert(number) }
+        }
         return kept.union(brought)
     }
 
