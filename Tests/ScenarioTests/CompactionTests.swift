@@ -18,7 +18,9 @@ import Testing
     {
         let first = testSeed("compaction, \(kind)", variable: "COMPACTION_SEED")
         var (compactions, lost) = (0, 0)
-        for seed in first..<first + TestEffort.value(quick: 24, full: 600) {
+        // Of this seed, a later redo belongs to a group that was removed.
+        let found: [UInt64] = [8_600_464_348_382_720_523]
+        for seed in found + (first..<first + TestEffort.value(quick: 24, full: 600)) {
             var run = CompactedRun(kind, seed: seed)
             let failure =
                 switch seed % 3 {

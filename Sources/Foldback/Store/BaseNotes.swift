@@ -8,11 +8,14 @@ struct BaseNotes {
     private(set) var settlements = SettlementBook()
     /// The first intent of each replica id up to that entry.
     private(set) var firsts: [LogBase.First]
-    /// The intents whose settlement a later entry changes: folding these entries needs their records.
+    /// The intents whose settlement a later entry changes: folding these entries needs their records. And
+    /// those that a later intent undoes.
     private(set) var answered: Set<IntentNumber> = []
     /// The entries that are about each intent, unless the intent is confirmed.
     private var entries: [IntentNumber: [LogSequence]] = [:]
     private var groups: [IntentNumber: IntentNumber] = [:]
+    /// The groups that later intents belong to: redo records a member again with its group.
+    private var laterGroups: Set<IntentNumber> = []
     private var undone: [IntentNumber: IntentNumber] = [:]
     /// The intents that were brought from another log (N6).
     private var brought: Set<IntentNumber> = []
@@ -45,6 +48,10 @@ struct BaseNotes {
         guard sequence <= end else {
             answered.formUnion(effects.reopened)
             answered.formUnion(effects.settlements.map(\.number))
+            if case .intent(let intent) = record.entry {
+                if let other = intent.terms.undoes { answered.insert(other) }
+                if let group = intent.terms.group { laterGroups.insert(group) }
+            }
             return
         }
         take(record.entry, at: sequence)
@@ -97,11 +104,11 @@ struct BaseNotes {
             kept.insert(number)  // mutant: kept-settled
         }
         // An intent that is kept for one reason has relations of its own.
-        var count = 0
+        var count = -1
         while count < kept.count {
             count = kept.count
             kept.formUnion(kept.compactMap { undone[$0] })
-            let groups = Set(kept.compactMap { self.groups[$0] })
+            let groups = laterGroups.union(kept.compactMap { self.groups[$0] })
             for (number, group) in self.groups where groups.contains(group) { kept.insert(number) }
         }
         return kept.union(brought)
