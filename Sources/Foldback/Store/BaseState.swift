@@ -21,7 +21,9 @@ public struct BaseState<Event: Sendable>: Sendable {
 
     /// The confirmed rows of a stored projection.
     ///
-    /// - Parameter write: writes the rows. Indexes follow. All rows are in memory until the log has them.
+    /// - Parameters:
+    ///   - projection: the stored projection.
+    ///   - write: writes the rows. Indexes follow. All rows are in memory until the log has them.
     /// - Throws: the errors of `write`.
     public static func rows<P: StoredProjection>(
         of projection: P.Type, _ write: (inout TouchedRows) throws -> Void

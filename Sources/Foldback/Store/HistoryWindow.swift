@@ -126,7 +126,9 @@ extension Store {
     ///
     /// Blocks. May be called from any task. Traps if the window is below 1.
     ///
-    /// - Parameter sources: the source of the present time.
+    /// - Parameters:
+    ///   - window: the window of the compaction.
+    ///   - sources: the source of the present time.
     /// - Throws: `.closed`, `.damaged`, `.newerFormat`, `.storage`.
     /// - Complexity: reads the headers of the entries that go.
     public func removable(

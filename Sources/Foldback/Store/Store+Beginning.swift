@@ -65,7 +65,13 @@ extension Store {
     /// ``begin(at:from:through:of:archive:forgetting:replica:sources:)``. Accepted intents do not exist in such a log. If a log is
     /// at `directory`, the given states replace its confirmed states, and its history is nowhere else.
     ///
-    /// - Parameter archive: required if a log with entries is there.
+    /// - Parameters:
+    ///   - directory: the file URL of the log's directory. No store may have the log open.
+    ///   - states: the confirmed states of all projections.
+    ///   - archive: the file URL of a folder that gets the log that was there. Required if that has entries.
+    ///   - forgotten: the names of projections on the log that need no state.
+    ///   - replica: the replica id of a new log.
+    ///   - sources: the source of the present time and of fresh replica ids.
     /// - Throws: `.needsArchive`, and nothing was changed.
     public static func begin(
         at directory: URL, from states: [BaseState<P.Event>], archive: URL? = nil,

@@ -21,8 +21,10 @@ public final class LogReader: Sendable {
 
     /// Creates a reader of the log at `directory`.
     ///
-    /// - Parameter archive: the folder that compactions of the log have moved its old entries to. The
-    ///   reader then has them, too, as if no compaction had removed them (C9).
+    /// - Parameters:
+    ///   - directory: the file URL of the log's directory.
+    ///   - archive: the folder that compactions of the log have moved its old entries to. The reader then
+    ///     has them, too, as if no compaction had removed them (C9).
     /// - Throws: `.lacksArchive` if the log was compacted, and the folder does not have what was removed
     ///   last. `.missing`, `.notALog`, `.unsafeFile`, `.locked` with `.thisProcess`,
     ///   `.newerFormat`, `.damaged`, `.storage`.
