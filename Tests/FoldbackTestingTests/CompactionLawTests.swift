@@ -57,23 +57,6 @@ import Testing
 
     // MARK: Projections that break the law
 
-    /// Its state codec forgets how many events it has applied.
-    struct Forgetful: Projection, Codable, Equatable {
-        private(set) var shown = 0
-        private var count = 0
-
-        private enum CodingKeys: String, CodingKey { case shown }
-
-        init() {}
-
-        static var codec: any EventCodec<Move> { MoveCodec() }
-
-        mutating func apply(_ move: Move, _ context: EventContext) {
-            count += 1
-            shown = count
-        }
-    }
-
     /// Its rows depend on how many events this process has folded.
     struct Counting: StoredProjection {
         static let cells = RowTable("cells", key: String.self, row: Int.self)

@@ -159,7 +159,7 @@ func widgetText(of user: String, from copy: URL) throws(LogError) -> String {
         let server = InProcessAuthority(Likes.self)
         let other = Store.inMemory(Likes.self, confirmedBy: .downlink)
         for post in ["b", "c"] { try await other.record(.liked(post: post)) }
-        try await send(other, to: server)
+        try await other.sync(with: server)
         let page = LikesPage(
             likes: other.confirmed, through: other.syncPoint.through, lineage: server.lineage)
 
@@ -167,24 +167,12 @@ func widgetText(of user: String, from copy: URL) throws(LogError) -> String {
         #expect(store.view.counts == ["a": 1, "b": 2, "c": 1])
         #expect(store.status.pendingCount == 2)
         #expect(!FileManager.default.fileExists(atPath: url("local").path))
-        try await send(store, to: server)
+        try await store.sync(with: server)
         #expect(store.confirmed.counts == ["a": 1, "b": 2, "c": 1])
         await store.close()
         store = try await signIn(account: url("7f31"), local: url("local")) { page }
         #expect(store.view.counts == ["a": 1, "b": 2, "c": 1] && store.overlay.isEmpty)
         await store.close()
-    }
-
-    private func send(_ store: Store<Likes>, to server: InProcessAuthority<Likes>) async throws {
-        let outbox = Outbox(store, to: server, policy: .ordered)
-        let sending = Task { try await outbox.run() }
-        outbox.tell(.wentOnline)
-        for number in store.overlay.map(\.number) {
-            _ = try await store.receipt(for: number).answer()
-        }
-        sending.cancel()
-        try await sending.value
-        _ = try await Downlink(store, from: server, policy: .ordered).fetch()
     }
 
     @Test func `BK7: signing out with a pending intent needs the user's word`() async throws {

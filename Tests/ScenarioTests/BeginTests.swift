@@ -146,10 +146,10 @@ import Testing
         let server = InProcessAuthority(Board.self, lineage: lineage)
         let first = try await open(directory.url.appending(path: "first"))
         for number in 1...20 { try await first.record(.set("k\(number % 3)", number)) }
-        try await sync(first, with: server)
+        try await first.sync(with: server)
         let state = (first.confirmed, first.syncPoint.through)
         for number in 21...25 { try await first.record(.add("k\(number % 3)", number)) }
-        try await sync(first, with: server)
+        try await first.sync(with: server)
 
         try await Store<Board>.begin(
             at: directory.log, from: [.value(state.0)], through: state.1, of: lineage)
@@ -157,25 +157,13 @@ import Testing
             at: directory.log, Board.self, confirmedBy: .downlink, durability: .relaxed)
         #expect(second.view == state.0)
         try await second.record(.set("mine", 1))
-        try await sync(second, with: server)
+        try await second.sync(with: server)
         #expect(second.confirmed.cells["mine"] == 1)
-        try await sync(first, with: server)
+        try await first.sync(with: server)
         #expect(second.view == first.view && second.status.pendingCount == 0)
         #expect(try await second.verify().findings == [])
         await first.close()
         await second.close()
-    }
-
-    private func sync(_ store: Store<Board>, with server: InProcessAuthority<Board>) async throws {
-        let outbox = Outbox(store, to: server, policy: .ordered)
-        let sending = Task { try await outbox.run() }
-        outbox.tell(.wentOnline)
-        for intent in store.overlay.map(\.number) {
-            _ = try await store.receipt(for: intent).answer()
-        }
-        sending.cancel()
-        try await sending.value
-        _ = try await Downlink(store, from: server, policy: .ordered).fetch()
     }
 
     @Test func `a state that does not fit the log is refused, and the log stays`() async throws {

@@ -302,23 +302,6 @@ import Testing
     }
 }
 
-/// A projection whose state codec forgets how many events it has applied.
-private struct Forgetful: Projection, Codable, Equatable {
-    private(set) var shown = 0
-    private var count = 0
-
-    private enum CodingKeys: String, CodingKey { case shown }
-
-    init() {}
-
-    static var codec: any EventCodec<Move> { MoveCodec() }
-
-    mutating func apply(_ move: Move, _ context: EventContext) {
-        count += 1
-        shown = count
-    }
-}
-
 /// A clock that tests set.
 private final class ManualClockSource: Sendable {
     private let now: Counter

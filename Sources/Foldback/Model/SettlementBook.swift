@@ -33,6 +33,9 @@ package struct SettlementBook: Sendable {
     /// Adds a settlement that the book does not know from entries.
     package mutating func add(_ row: SettlementRow, of number: IntentNumber) { rows[number] = row }
 
+    /// Forgets a settlement.
+    package mutating func remove(_ number: IntentNumber) { rows[number] = nil }
+
     /// Applies the effects of an entry to the settlements.
     ///
     /// If the entry changes an earlier settlement that the book lacks, the intent is skipped. This

@@ -4,7 +4,7 @@ struct BaseNotes {
     let end: LogSequence
     /// The states at that entry.
     private(set) var base: PublishedState?
-    /// The settlements at that entry.
+    /// The settlements at that entry, except of confirmed intents.
     private(set) var settlements = SettlementBook()
     /// The first intent of each replica id up to that entry.
     private(set) var firsts: [LogBase.First]
@@ -34,7 +34,9 @@ struct BaseNotes {
         firsts = log.base?.replicas ?? []
         guard let base = log.base else { return }
         var known = SettlementBook()
-        try log.scanSettlements(before: base) { known.add($1, of: $0) }
+        try log.scanSettlements(before: base) {
+            if $1.settlement != .confirmed { known.add($1, of: $0) }
+        }
         settlements = known
         try log.scan(.kept) { (sequence: LogSequence, bytes) throws(LogError) in
             take(try log.entry(bytes, at: sequence, codec: RawCodec()), at: sequence)
@@ -50,13 +52,16 @@ struct BaseNotes {
             answered.formUnion(effects.settlements.map(\.number))
             if case .intent(let intent) = record.entry {
                 if let other = intent.terms.undoes { answered.insert(other) }
-                if let group = intent.terms.group { laterGroups.insert(group) }
+                if let group = intent.terms.group {
+                    laterGroups.insert(group)  // mutant: later-group
+                }
             }
             return
         }
         take(record.entry, at: sequence)
         settlements.apply(effects, at: sequence)
         for change in effects.settlements where change.settlement == .confirmed {
+            settlements.remove(change.number)
             if !isRelated(change.number) { entries[change.number] = nil }
         }
         if sequence == end { base = fold.makePublishedState() }
@@ -99,7 +104,7 @@ struct BaseNotes {
     func kept(_ overlay: Overlay, _ settlements: SettlementBook) -> Set<IntentNumber> {
         var kept = answered.union(overlay.keys)
         for number in settlements.numbers {
-            guard let row = settlements[number], row.settlement != .confirmed else { continue }
+            guard let row = settlements[number] else { continue }
             if row.settlement == .withdrawn, wasTakenBack(number, row) { continue }
             kept.insert(number)  // mutant: kept-settled
         }
@@ -121,17 +126,24 @@ struct BaseNotes {
     }
 
     /// Returns the entries up to the base that may be about these intents, ascending.
-    func entries(about kept: Set<IntentNumber>) -> [LogSequence] {
+    ///
+    /// - Parameter log: tells when intents were confirmed that nothing needed until later.
+    func entries(
+        about kept: Set<IntentNumber>, in log: LMDBLog
+    ) throws(LogError) -> [LogSequence] {
         var sequences: Set<LogSequence> = []
         for number in kept {
             if let known = entries[number] {
                 sequences.formUnion(known)
-            } else if let row = settlements[number] {
-                // It was confirmed before anything needed it, so what is about it is in between.
-                let (first, last) = (row.intentSequence.value, row.settlementSequence.value)
-                sequences.formUnion((first...max(first, last)).lazy.map { LogSequence($0) })
+            } else if let row = try log.settlementRow(of: number), row.intentSequence <= end {
+                // What is about it is in between.
+                let last = min(row.settlementSequence, end).value
+                sequences.formUnion(
+                    (row.intentSequence.value...max(row.intentSequence.value, last)).lazy.map {
+                        LogSequence($0)
+                    })
             }
         }
-        return sequences.filter { $0 > earlierBase && $0 <= end }.sorted()
+        return sequences.filter { $0 > earlierBase }.sorted()
     }
 }

@@ -18,22 +18,47 @@ struct BasedLog {
     func write(
         from log: LMDBLog, copying tables: [LogTable], freshReplica: () -> ReplicaID
     ) throws(LogError) {
-        let names = log.header.replicas.names
+        let replicas = log.header.replicas
+        try write(
+            for: log.path, kind: log.header.kind, replica: .exactly(replicas.current),
+            earlier: Array(replicas.names.dropLast()), freshReplica: freshReplica
+        ) { copy throws(LogError) in
+            for table in tables {
+                try log.eachRow(of: table) { key, value throws(LogError) in
+                    guard table != .log || key.isSharedByForms else { return }
+                    try copy.put(TableWrite(table, key, value))
+                }
+            }
+            try copyEntries(of: log, to: &copy)
+        }
+    }
+
+    /// Writes the log for a path where no log is, as ``CompactedLog/path(of:)``.
+    ///
+    /// - Parameter fill: writes more, before the facts that the base changes.
+    func write(
+        for path: String, kind: LogKind, replica: NewReplica, earlier: [ReplicaID] = [],
+        freshReplica: () -> ReplicaID,
+        _ fill: (inout BoundedCopy) throws(LogError) -> Void = { _ in }
+    ) throws(LogError) {
         let new = try LMDBLog.open(
-            CompactedLog.path(of: log.path), kind: nil, newKind: log.header.kind,
-            replica: .exactly(log.header.replicas.current), newBase: base,
-            earlier: Array(names.dropLast()), options: Durability.relaxed.options,
+            CompactedLog.path(of: path), kind: kind, newKind: kind, replica: replica,
+            newBase: base, earlier: earlier, options: Durability.relaxed.options,
             freshReplica: freshReplica)
         defer { new.close() }
         var copy = BoundedCopy(to: new)
-        try writeBase(to: &copy)
-        for table in tables {
-            try log.eachRow(of: table) { key, value throws(LogError) in
-                guard table != .log || key.isSharedByForms else { return }
-                try copy.put(TableWrite(table, key, value))
-            }
+        for row in checkpoints.flatMap({ Array($0.rows) }) {
+            try copy.put(TableWrite(.checkpoints, LogKey(row.key), row.bytes))
         }
+        try fill(&copy)
         for fact in facts { try copy.put(fact) }
+        try copy.finish()
+    }
+
+    /// Copies the records that are kept, and the entries after the base.
+    private func copyEntries(
+        of log: LMDBLog, to copy: inout BoundedCopy
+    ) throws(LogError) {
         func keep(_ sequence: LogSequence, _ bytes: [UInt8]) throws(LogError) {
             let entry = try log.entry(bytes, at: sequence, codec: RawCodec())
             guard entry.isAbout(kept) else { return }
@@ -44,32 +69,9 @@ struct BasedLog {
             guard let bytes = try log.record(at: sequence) else { throw log.missing(sequence) }
             try keep(sequence, bytes)
         }
-        var records = RecordReader(log, after: max(base.sequence, log.baseSequence))
+        var records = RecordReader(log, after: base.sequence)
         while let (sequence, bytes) = try records.next() {
             try copy.put(TableWrite(.entries, LogKey(sequence), bytes))
-        }
-        try copy.finish()
-    }
-
-    /// Writes a log that no log was before.
-    ///
-    /// - Parameter path: where a log will be: it is written as ``CompactedLog/path(of:)``.
-    func write(
-        for path: String, kind: LogKind, replica: NewReplica, freshReplica: () -> ReplicaID
-    ) throws(LogError) {
-        let new = try LMDBLog.open(
-            CompactedLog.path(of: path), kind: kind, newKind: kind, replica: replica,
-            newBase: base, options: Durability.relaxed.options, freshReplica: freshReplica)
-        defer { new.close() }
-        var copy = BoundedCopy(to: new)
-        try writeBase(to: &copy)
-        for fact in facts { try copy.put(fact) }
-        try copy.finish()
-    }
-
-    private func writeBase(to copy: inout BoundedCopy) throws(LogError) {
-        for row in checkpoints.flatMap({ Array($0.rows) }) {
-            try copy.put(TableWrite(.checkpoints, LogKey(row.key), row.bytes))
         }
     }
 

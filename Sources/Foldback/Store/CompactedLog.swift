@@ -20,8 +20,8 @@ package enum CompactedLog {
     static func remove(beside held: HeldDirectory) throws(LogError) {
         guard let found = try Wiping.hold(Self.path(of: held.path)) else { return }
         do throws(LogError) {
-            let (form, log) = (try replica(of: found), try replica(of: held))
-            guard form == nil || form == log else { return }
+            let (form, log) = (try Wiping.header(of: found), try Wiping.header(of: held))
+            guard form.map({ $0.isOfForm(of: log) }) ?? true else { return }
         } catch {
             switch error {
             case .damaged, .newerFormat: return
@@ -33,13 +33,7 @@ package enum CompactedLog {
 
     /// Whether a directory has a form of the log, or a log without a commit.
     static func isFormOf(_ log: LMDBLog, _ found: HeldDirectory) throws(LogError) -> Bool {
-        let replica = try replica(of: found)
-        return replica == nil || replica == log.header.replicas.names.first
-    }
-
-    /// Returns the first replica id of a log; nil if it has no commit.
-    static func replica(of held: HeldDirectory) throws(LogError) -> ReplicaID? {
-        try Wiping.reading(held) { log in log.header.replicas.names.first } ?? nil
+        try Wiping.header(of: found)?.isOfForm(of: log.header) ?? true
     }
 
     /// Finishes a compaction that was cut off: archives or removes the old log, or removes a new log that
@@ -175,6 +169,13 @@ package enum CompactedLog {
             try Platform.createEmpty("\(place)/mark")
             try Platform.move(place, into: archive, as: target)
         }
+    }
+}
+
+extension LogHeader {
+    /// Whether two logs are forms of one log: compacted, copied or not. Nil is a log without a commit.
+    func isOfForm(of other: LogHeader?) -> Bool {
+        replicas.names.first == other?.replicas.names.first
     }
 }
 

@@ -48,8 +48,8 @@ extension Store {
     ///   `.storage`, also if the archive is on another file system or has a log of that name. The log is
     ///   as it was after each of these. `.unfinishedWipes` if the log is compacted, and the old one is
     ///   not removed completely: see ``finishWipes(in:)``.
-    /// - Complexity: folds the log three times. Memory O(n) in settled intents, and in the rows of stored
-    ///   projections.
+    /// - Complexity: folds the log once, and what stays of it twice. Memory O(n) in settled intents, and in the
+    ///   rows of stored projections.
     @discardableResult
     public static func compact(
         at directory: URL, _ projection: P.Type, also: [AdditionalProjection<P.Event>] = [],
@@ -174,7 +174,8 @@ struct Compactor {
                 sequence: end.sequence, chain: base.chain, time: end.time,
                 nextNumber: base.nextNumber, replicas: notes.firsts),
             checkpoints: [rows(try base.checkpointAtBase()), rows(try atEnd.checkpoint())],
-            kept: kept, keptEntries: notes.entries(about: kept), last: atEnd.sequence)
+            kept: kept, keptEntries: try notes.entries(about: kept, in: log),
+            last: atEnd.sequence)
     }
 }
 

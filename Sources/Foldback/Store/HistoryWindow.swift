@@ -51,18 +51,16 @@ public enum HistoryWindow: Hashable, Sendable {
     func end(
         in log: any LogStorage, before limit: LogSequence?, now: Timestamp
     ) throws(LogError) -> (end: (sequence: LogSequence, time: Timestamp)?, held: [String]) {
-        var held: [String] = []
         let last = LogSequence(UInt64(try log.recordCount()))
         guard let old = try oldEntries(of: log, upTo: last, last: last, now: now) else {
-            return (nil, held)
+            return (nil, [])
         }
-        if log is LMDBLog, let kept = try KeptLogs.all(beside: log.path).first {
-            held.append("the log \(kept) is kept, and its work may be brought again; wipe it")
-            return (nil, held)
-        }
-        guard let limit, limit <= old.sequence else { return (old, held) }
-        held.append("entry \(limit) has an event that this code does not read, or only in part")
-        return (try oldEntries(of: log, upTo: limit, last: last, now: now), held)
+        if let reason = try KeptLogs.reasonToStay(of: log.path) { return (nil, [reason]) }
+        guard let limit, limit <= old.sequence else { return (old, []) }
+        return (
+            try oldEntries(of: log, upTo: limit, last: last, now: now),
+            ["entry \(limit) has an event that this code does not read, or only in part"]
+        )
     }
 
     /// Returns the last entry before `end` that is outside of the window, with the latest time up to it.

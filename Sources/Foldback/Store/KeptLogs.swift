@@ -24,6 +24,14 @@ package enum KeptLogs {
         }
     }
 
+    /// Returns why the entries of the log at `path` must stay: a log is kept beside it, and they tell what of
+    /// that log's work is there already (N6). Nil if none is kept.
+    static func reasonToStay(of path: String) throws(LogError) -> String? {
+        try all(beside: path).first.map {
+            "the log \($0) is kept, and its work may be brought again; wipe it first"
+        }
+    }
+
     /// Checks that one more log can be kept beside the log at `path`.
     ///
     /// - Throws: `.tooManyKeptLogs`.

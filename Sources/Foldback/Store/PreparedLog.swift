@@ -1,5 +1,4 @@
 import FoldbackLMDB
-import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -44,7 +43,8 @@ package enum PreparedLog {
         let removable = try log.removable(
             keeping: compacting.window, before: log.storedCheckpoints().last?.firstUnread,
             now: sources.now())
-        guard try compacting.isEnough(removable.removed, of: log) else { return }
+        let fewest = try compacting.fewest(of: log)
+        guard removable.removed >= fewest else { return }
         try remove(beside: log)
         let path = unfinishedPath(of: log.path)
         do throws(LogError) {
@@ -55,9 +55,7 @@ package enum PreparedLog {
                 path: path, projections: projections, codec: codec, window: compacting.window,
                 archive: nil, forgotten: [], sources: sources, isPrepared: true
             ).run()
-            if try compacting.isEnough(done.removed, of: log) {
-                return try move(path, to: Self.path(of: log.path))
-            }
+            if done.removed >= fewest { return try move(path, to: Self.path(of: log.path)) }
         } catch {
             try? remove(beside: log)
             throw error
@@ -83,51 +81,41 @@ package enum PreparedLog {
 
     /// Removes what was prepared for a log, also if it was cut off. Leaves any other log alone. Blocks.
     ///
-    /// - Parameter log: a log that is open, or that this process holds.
+    /// - Parameter log: a log that is open.
     /// - Throws: `.locked`, `.notALog`, `.unsafeFile`, `.storage`; `.unfinishedWipes`.
     static func remove(beside log: LMDBLog) throws(LogError) {
-        try remove(beside: log.path, of: log.header.replicas.names.first)
+        try remove(beside: log.path, of: log.header)
     }
 
-    /// See ``remove(beside:)``. Also if the log cannot be read.
+    /// See ``remove(beside:)``.
+    ///
+    /// - Parameter held: the log, which this process holds. It may be damaged.
     static func remove(beside held: HeldDirectory) throws(LogError) {
-        let replica: ReplicaID?
-        do throws(LogError) { replica = try CompactedLog.replica(of: held) } catch {
+        var header: LogHeader?
+        do throws(LogError) { header = try Wiping.header(of: held) } catch {
             switch error {
-            case .damaged, .newerFormat: replica = nil
+            case .damaged, .newerFormat: break
             default: throw error
             }
         }
-        try remove(beside: held.path, of: replica)
+        try remove(beside: held.path, of: header)
     }
 
-    /// Removes what was prepared for a log that is gone, or cannot be read.
-    static func removeForms(of path: String) throws(LogError) {
-        try remove(beside: path, of: nil)
-    }
-
-    private static func remove(
-        beside path: String, of replica: ReplicaID?
-    ) throws(LogError) {
+    /// See ``remove(beside:)``.
+    ///
+    /// - Parameter log: nil if the log is gone, or cannot be read.
+    static func remove(beside path: String, of log: LogHeader?) throws(LogError) {
         let unfinished = unfinishedPath(of: path)
         // In the order in which a preparation that still runs makes them.
         for place in [CompactedLog.path(of: unfinished), unfinished, Self.path(of: path)] {
             guard let held = try Wiping.hold(place) else { continue }
-            let found: (replica: ReplicaID?, isCompacted: Bool)?
-            do throws(LogError) {
-                found = try Wiping.reading(held) { log in
-                    (log.header.replicas.names.first, log.header.isCompacted)
-                }
-            } catch {
+            var found: LogHeader?
+            do throws(LogError) { found = try Wiping.header(of: held) } catch {
                 // A copy that was cut off ends anywhere.
                 guard case .damaged = error else { throw error }
-                found = nil
             }
-            if let found {
-                // Without the log, only its form tells whose it is.
-                let isForm = replica.map { $0 == found.replica } ?? found.isCompacted
-                guard isForm else { continue }
-            }
+            // Without the log, only its form tells whose it is.
+            if let found, !(log.map(found.isOfForm) ?? found.isCompacted) { continue }
             if let left = try Wiping.discard(held) { throw .unfinishedWipes([left]) }
         }
     }
@@ -168,7 +156,7 @@ package enum PreparedLog {
                         return false
                     }
                     // With an archive, what the base lacks is folded from there.
-                    if compacting.archive != nil { return true }
+                    if compacting.archive != nil { return true }  // mutant: prepared-states
                     return try new.hasStates(of: projections, codec)
                 })
         else {
@@ -300,10 +288,23 @@ package struct Compacting: Sendable {
         self.tailMax = tailMax
     }
 
-    /// Whether so many entries are at least half of the log's, and ``entriesMin``.
-    func isEnough(_ removed: Int, of log: LMDBLog) throws(LogError) -> Bool {
+    /// Puts what was prepared in the log's place, on a thread of its own.
+    ///
+    /// - Returns: why it failed. The log is complete then, so it opens all the same.
+    func takingOver(
+        _ takeOver: @escaping @Sendable () throws(LogError) -> Void
+    ) async -> LogError? {
+        guard window != .everything else { return nil }
+        do throws(LogError) {
+            try await Platform.onThread(takeOver)
+            return nil
+        } catch { return error }
+    }
+
+    /// Returns the fewest entries whose removal is worth it: half of the log's, and ``entriesMin``.
+    func fewest(of log: LMDBLog) throws(LogError) -> Int {
         let count = try log.recordCount() - Int(clamping: log.baseSequence.value)
-        return removed >= max((count + 1) / 2, entriesMin)
+        return max((count + 1) / 2, entriesMin)
     }
 
     /// Whether a compacted form has all that the window keeps now.
@@ -313,28 +314,14 @@ package struct Compacting: Sendable {
         return window.isOld(base.sequence, base.time, last: last, now: now)
     }
 
-    /// Whether at least half of the log's entries can go, and ``entriesMin``, by the time of one of them.
+    /// Whether enough entries can go, by the time of the last of them.
     ///
     /// - Complexity: reads one record.
     func isDue(_ log: LMDBLog, now: Timestamp) throws(LogError) -> Bool {
-        let last = UInt64(try log.recordCount())
-        let count = last - log.baseSequence.value
-        let removable = max((count + 1) / 2, UInt64(entriesMin))
-        guard removable < count else { return false }
-        let end = LogSequence(log.baseSequence.value + removable)
-        let records = try log.decodedRecords(from: end, countMax: 1, codec: RawCodec())
-        guard let record = records.first else { throw log.missing(end) }
-        return window.isOld(end, record.stamp.time, last: LogSequence(last), now: now)
-    }
-}
-
-/// What became of a prepared log while a log was opened.
-final class TakingOver: Sendable {
-    private let noted = Mutex<LogError?>(nil)
-
-    var failure: LogError? { noted.withLock { $0 } }
-
-    func attempt(_ body: () throws(LogError) -> Void) {
-        do throws(LogError) { try body() } catch { noted.withLock { $0 = error } }
+        let last = LogSequence(UInt64(try log.recordCount()))
+        let end = LogSequence(log.baseSequence.value + UInt64(try fewest(of: log)))
+        guard end < last else { return false }
+        guard let record = try log.record(at: end) else { throw log.missing(end) }
+        return Record.time(of: record).map { window.isOld(end, $0, last: last, now: now) } ?? true
     }
 }

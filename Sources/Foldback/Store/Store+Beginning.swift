@@ -47,7 +47,8 @@ extension Store {
     ///   `.notALog`, `.unsafeFile`, `.newerFormat`, `.storage`. Nothing was changed by these.
     ///   `.unfinishedWipes` if the log begins at the base, and the old one is not removed completely: see
     ///   ``finishWipes(in:)``.
-    /// - Complexity: reads the log that is there once. Memory O(n) in the states, and in settled intents.
+    /// - Complexity: reads the log that is there once. Memory O(n) in the states, and in intents that are not
+    ///   confirmed.
     public static func begin(
         at directory: URL, from states: [BaseState<P.Event>], through: Position,
         of lineage: Lineage, archive: URL? = nil, forgetting forgotten: Set<String> = [],
@@ -68,7 +69,8 @@ extension Store {
     /// - Parameters:
     ///   - directory: the file URL of the log's directory. No store may have the log open.
     ///   - states: the confirmed states of all projections.
-    ///   - archive: the file URL of a folder that gets the log that was there. Required if that has entries.
+    ///   - archive: the file URL of a folder that gets the log that was there. Required if one with a history, or
+    ///     with states that it began from, is there.
     ///   - forgotten: the names of projections on the log that need no state.
     ///   - replica: the replica id of a new log.
     ///   - sources: the source of the present time and of fresh replica ids.
@@ -165,10 +167,8 @@ private struct Beginning {
         let given = Set(projections.members.map(\.identity.name))
         try log.requireOwnLog(of: given, codec: codec)
         try log.requireProjections(Set(given.map(\.string)).union(forgotten), at: sources.now())
-        if let kept = try KeptLogs.all(beside: path).first {
-            throw .unfitBase(
-                path: path,
-                reason: "the log \(kept) is kept, and its work may be brought again; wipe it first")
+        if let reason = try KeptLogs.reasonToStay(of: path) {
+            throw .unfitBase(path: path, reason: reason)
         }
         let known = try log.lineage()
         if let point, let known, known != point.lineage {
@@ -187,7 +187,7 @@ private struct Beginning {
                 reason: "the log has events through position \(fold.state.through), and the states "
                     + "end at \(point.through)")
         }
-        let new = try plan(after: fold, notes, log)
+        let new = try plan(after: fold, (notes, log))
         try CompactedLog.requireArchive(
             archive, of: path, from: log.baseSequence, through: new.base.sequence)
         try new.write(
@@ -202,9 +202,9 @@ private struct Beginning {
     ///
     /// The base stands for a batch without events, which confirms what was accepted up to its position.
     private func plan(
-        after earlier: LogFold, _ notes: BaseNotes? = nil, _ log: LMDBLog? = nil
+        after earlier: LogFold, _ made: (notes: BaseNotes, log: LMDBLog)? = nil
     ) throws(LogError) -> BasedLog {
-        var (fold, settlements) = (earlier, notes?.settlements ?? SettlementBook())
+        var (fold, settlements) = (earlier, made?.notes.settlements ?? SettlementBook())
         let sequence = fold.state.sequence.next
         let batch = ConfirmedBatch(
             events: [], through: point?.through ?? 0,
@@ -215,7 +215,9 @@ private struct Beginning {
             facts.append(TableWrite(.log, .bytes(Lineage.key), lineage.encoded))
         }
         for (number, row) in settlements.apply(effects, at: sequence) {
-            facts.append(TableWrite(.verdicts, LogKey(number), row.encoded(for: number)))
+            if row.settlement == .confirmed { settlements.remove(number) }
+            let verdict = TableWrite(.verdicts, LogKey(number), row.encoded(for: number))
+            facts.append(verdict)  // mutant: begun-verdict
             facts.append(TableWrite(.attempts, LogKey(number), nil))
         }
         let record = Record(
@@ -224,20 +226,23 @@ private struct Beginning {
         ).encoded(predecessor: fold.chain, replicas: ReplicaTable([fold.state.replica]))
         fold.extendChain(by: (record.checksum, record.bytes.count))
         let published = fold.makePublishedState()
-        let kept = notes?.kept(published.overlay, settlements) ?? []
+        let kept = made?.notes.kept(published.overlay, settlements) ?? []
         return BasedLog(
             base: LogBase(
                 sequence: sequence, chain: published.chain, time: sources.now(),
-                nextNumber: published.nextNumber, replicas: notes?.firsts ?? []),
+                nextNumber: published.nextNumber, replicas: made?.notes.firsts ?? []),
             checkpoints: [
                 CheckpointRows(
                     Checkpoint(
                         log: published.logSection, projections: sections, unread: UnreadEvents(),
                         partlyRead: PartlyReadEvents()),
                     format: codec.format ?? .none, hasNotes: codec.notesMembers,
-                    replicas: log?.header.replicas ?? ReplicaTable([fold.state.replica]))
+                    replicas: made?.log.header.replicas ?? ReplicaTable([fold.state.replica]))
             ],
-            kept: kept, keptEntries: notes?.entries(about: kept) ?? [],
+            kept: kept,
+            keptEntries: try made.map { made throws(LogError) in
+                try made.notes.entries(about: kept, in: made.log)
+            } ?? [],
             facts: facts, last: sequence)
     }
 }

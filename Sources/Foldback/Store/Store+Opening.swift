@@ -138,17 +138,16 @@ extension Store {
         let projections = ProjectionSet.ofStore(P.self, also)
         let options = durability.options(readsRows: !projections.rows.isEmpty)
         let codec = AppCodec(codec: P.codec)
-        let taking = TakingOver()
+        let failure = await compacting.takingOver {
+            () throws(LogError) in
+            try PreparedLog.takeOver(
+                at: path, of: kind, compacting, projections, codec: codec, sources: sources)
+        }
         let core = try await StoreCore.open(
             codec: codec, projections: projections,
             clock: sources.now, policy: checkpoints, unreadable: unreadable,
             sharing: projections.sharing(conflicts), progress: progress
         ) { () throws(LogError) in
-            // The log is complete if this fails, so it opens all the same.
-            taking.attempt { () throws(LogError) in
-                try PreparedLog.takeOver(
-                    at: path, of: kind, compacting, projections, codec: codec, sources: sources)
-            }
             let log = try LMDBLog.open(
                 path, kind: kind, newKind: newKind, replica: replica, options: options,
                 firstWrites: try projections.registrations(
@@ -166,7 +165,7 @@ extension Store {
             }
         }
         if compacting.window != .everything, let log = core.storage as? LMDBLog {
-            core.compaction.begin(after: taking.failure) { () throws(LogError) in
+            core.compaction.begin(after: failure) { () throws(LogError) in
                 try PreparedLog.prepare(
                     log, compacting, projections, codec: codec, sources: sources)
             }

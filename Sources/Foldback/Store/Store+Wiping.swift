@@ -90,7 +90,7 @@ package enum Wiping {
             try CompactedLog.remove(beside: log)
             try PreparedLog.remove(beside: log)
         } else {
-            try PreparedLog.removeForms(of: path)
+            try PreparedLog.remove(beside: path, of: nil)
         }
         // The log comes last, so that a call that is cut off can be repeated.
         var left: [UnfinishedWipe] = []
@@ -160,9 +160,9 @@ package enum Wiping {
         }
     }
 
-    /// Returns the replica id of a log that this process holds; nil if the log has no commit.
-    static func replica(of held: HeldDirectory) throws(LogError) -> ReplicaID? {
-        try reading(held) { log in log.header.replicas.current }
+    /// Returns the header of a log that this process holds; nil if the log has no commit.
+    static func header(of held: HeldDirectory) throws(LogError) -> LogHeader? {
+        try reading(held) { log in log.header }
     }
 
     static func reading<R>(

@@ -101,7 +101,7 @@ package enum SuccessorLog {
         let kept = KeptLogs.path(of: replica, beside: path)
         guard let found = try Wiping.hold(kept) else { return }
         // With the same replica id, it is a kept log. The ids of a test's logs can be equal.
-        guard try Wiping.replica(of: found) != replica else {
+        guard try Wiping.header(of: found)?.replicas.current != replica else {
             throw .tooManyKeptLogs(paths: [kept])
         }
         // Older code does not look for the name, and begins another successor.

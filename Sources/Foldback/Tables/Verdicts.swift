@@ -127,10 +127,18 @@ extension LogStorage {
         of number: IntentNumber, _ uncommitted: WriteBatch
     ) throws(LogError) -> SettlementRow {
         if let row = uncommitted.settlement(of: number) { return row }
-        guard let bytes = try settlement(of: number) else {
+        guard let row = try settlementRow(of: number) else {
             throw .damaged(
                 path: path, sequence: nil, reason: "intent \(number) has no row in table verdicts")
         }
+        return row
+    }
+
+    /// Returns an intent's settlement; nil if it has none.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, naming the intent; `.storage`.
+    func settlementRow(of number: IntentNumber) throws(LogError) -> SettlementRow? {
+        guard let bytes = try settlement(of: number) else { return nil }
         do throws(FormatError) {
             return try SettlementRow(decoding: bytes, for: number)
         } catch {

@@ -109,6 +109,24 @@ enum OpeningProcess {
         try await report([todosCommand, log.path])
     }
 
+    /// The file's size, the time of an opening, and the memory after it.
+    ///
+    /// - Parameter report: opens the log in a new process.
+    static func figures(
+        _ name: String, _ log: URL, openings: Int, _ report: (URL) async throws -> Report
+    ) async throws -> [Measurement] {
+        var reports: [Report] = []
+        for _ in 0..<openings { reports.append(try await report(log)) }
+        return [
+            Measurement(
+                name: "\(name), file", value: try log.megabytesOfFile, unit: "MB", n: 1,
+                note: try TablePages(at: log).words),
+            reports.map(\.milliseconds).quartered("\(name), opening", unit: "ms"),
+            reports.compactMap(\.anonymousBytes).map { Double($0) / 1_048_576 }
+                .quartered("\(name), RssAnon", unit: "MiB"),
+        ]
+    }
+
     static func report(ofRows log: URL) async throws -> RowReport {
         try await report([rowsCommand, log.path])
     }

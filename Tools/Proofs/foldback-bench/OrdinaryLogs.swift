@@ -23,7 +23,8 @@ struct OrdinaryLogs: Sendable {
             bench.note("writing \(Self.actionCount.grouped) actions of an ordinary app")
             try await Self.write(to: log)
             let name = "an ordinary app, \(Self.actionCount.grouped) actions"
-            var figures = try await Self.figures("\(name), before compacting", log)
+            var figures = try await OpeningProcess.figures(
+                "\(name), before compacting", log, openings: 11, OpeningProcess.report(ofTodos:))
             bench.note("compacting it")
             let clock = ContinuousClock()
             let start = clock.now
@@ -34,7 +35,9 @@ struct OrdinaryLogs: Sendable {
                     name: "\(name), compacting with proof",
                     value: (clock.now - start) / .seconds(1), unit: "s", n: 1,
                     note: "\(done.removed.grouped) entries removed"))
-            return figures + (try await Self.figures("\(name), compacted", log))
+            return figures
+                + (try await OpeningProcess.figures(
+                    "\(name), compacted", log, openings: 11, OpeningProcess.report(ofTodos:)))
         }
     }
 
@@ -60,18 +63,5 @@ struct OrdinaryLogs: Sendable {
         try await store.checkpoint()
         try await store.flush()
         await store.close()
-    }
-
-    private static func figures(_ name: String, _ log: URL) async throws -> [Measurement] {
-        var reports: [OpeningProcess.Report] = []
-        for _ in 0..<11 { reports.append(try await OpeningProcess.report(ofTodos: log)) }
-        return [
-            Measurement(
-                name: "\(name), file", value: try log.megabytesOfFile, unit: "MB", n: 1,
-                note: try TablePages(at: log).words),
-            reports.map(\.milliseconds).quartered("\(name), opening", unit: "ms"),
-            reports.compactMap(\.anonymousBytes).map { Double($0) / 1_048_576 }
-                .quartered("\(name), RssAnon", unit: "MiB"),
-        ]
     }
 }

@@ -37,7 +37,9 @@ struct YearCosts: Sendable {
                 let seconds = try await logs[1].compact(keeping: .entries(Self.entriesOfWindow))
                 guard Self.years.contains(year) else { continue }
                 for (form, log) in zip(Self.forms, logs) {
-                    figures += try await Self.figures("\(form), after \(year) years", log)
+                    figures += try await OpeningProcess.figures(
+                        "\(form), after \(year) years", log, openings: 7,
+                        OpeningProcess.report(opening:))
                 }
                 figures.append(
                     Measurement(
@@ -46,19 +48,6 @@ struct YearCosts: Sendable {
             }
             return figures
         }
-    }
-
-    private static func figures(_ name: String, _ log: URL) async throws -> [Measurement] {
-        var reports: [OpeningProcess.Report] = []
-        for _ in 0..<7 { reports.append(try await OpeningProcess.report(opening: log)) }
-        return [
-            Measurement(
-                name: "\(name), file", value: try log.megabytesOfFile, unit: "MB", n: 1,
-                note: try TablePages(at: log).words),
-            reports.map(\.milliseconds).quartered("\(name), opening", unit: "ms"),
-            reports.compactMap(\.anonymousBytes).map { Double($0) / 1_048_576 }
-                .quartered("\(name), RssAnon", unit: "MiB"),
-        ]
     }
 }
 

@@ -27,6 +27,18 @@ let fileMutants: [Mutant] = [
         "a compaction keeps no rejected intent", rule: "C4", law: .p19, at: "kept-settled",
         .skip()),
     Mutant(
+        "a compaction removes the group of a later redo", rule: "C4",
+        test: "C2, C3, C7: a compacted log shows the same as the reference model",
+        at: "later-group", .skip()),
+    Mutant(
+        "an update loses the entries that it needs when it opens", rule: "C10",
+        test: "C6, C10: what the code of an update needs is not removed by its first opening",
+        at: "prepared-states", .holds),
+    Mutant(
+        "what a new base confirms has no verdict", rule: "C11",
+        test: "a log that begins from a state goes on as if it had fetched the events",
+        at: "begun-verdict", .skip()),
+    Mutant(
         "a backup replaces another log", rule: "BK1",
         test: "BK1: a backup replaces nothing that it lacks", at: "other-backup", .holds),
     Mutant(

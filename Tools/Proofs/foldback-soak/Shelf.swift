@@ -52,7 +52,7 @@ struct Shelf: Projection, Codable, Hashable {
 /// The shelves as rows with an index: an update of the app adds them.
 struct ShelfRows: StoredProjection {
     static let items = RowTable("items", key: Int.self, codec: ItemCodec())
-    /// The items of which there are any.
+    /// The items that are on the shelf at least once.
     static let byCount = items.index("by count") { _, item in
         item.count == 0 ? nil : item.count
     }
