@@ -29,7 +29,7 @@ import Testing
     func `P19: over random histories, a compacted log shows the same as a log that never is`(
         logs: Logs
     ) async {
-        let effort = Self.effort(TestEffort.value(quick: 25, full: 2_500), 40)
+        let effort = Self.effort(TestEffort.value(quick: 10, full: 2_500), 40)
         let seed = testSeed("P19, \(logs)", variable: "COMPACTION_SEED")
         let report =
             switch logs {

@@ -39,7 +39,7 @@ import Testing
         let report = await checkLaws(
             of: Honest.self, events: Self.events,
             effort: Effort(
-                scriptsMax: TestEffort.value(quick: 60, full: 200), durationMax: nil, stepsMax: 24,
+                scriptsMax: TestEffort.value(quick: 30, full: 200), durationMax: nil, stepsMax: 24,
                 candidatesMax: 3_000, stepMax: .seconds(30)),
             failures: .forgotten)
         print(report)
@@ -49,7 +49,7 @@ import Testing
     @Test(arguments: [0, 1])
     func `projections that share their conflicts keep every law`(place: Int) async {
         let effort = Effort(
-            scriptsMax: TestEffort.value(quick: 60, full: 200), durationMax: nil, stepsMax: 24,
+            scriptsMax: TestEffort.value(quick: 30, full: 200), durationMax: nil, stepsMax: 24,
             candidatesMax: 3_000, stepMax: .seconds(30))
         let events = Generator<Move>.movesOfOneCell
         let report =
@@ -113,7 +113,7 @@ import Testing
 
     @Test(arguments: Bug.allCases) func `each bug is found by its law`(bug: Bug) async throws {
         let effort = Effort(
-            scriptsMax: TestEffort.value(quick: 150, full: 600), durationMax: nil, stepsMax: 24,
+            scriptsMax: TestEffort.value(quick: 75, full: 600), durationMax: nil, stepsMax: 24,
             candidatesMax: 3_000,
             stepMax: .seconds(30))
         func find<P: Projection>(_ type: P.Type, _ law: Law) async throws where P.Event == Event {

@@ -16,14 +16,14 @@ import Testing
 
     /// The same scripts on a slow machine.
     private static let effort = Effort(
-        scriptsMax: TestEffort.value(quick: 30, full: 60), durationMax: nil, stepsMax: 24,
+        scriptsMax: TestEffort.value(quick: 15, full: 60), durationMax: nil, stepsMax: 24,
         candidatesMax: 500, stepMax: .seconds(30))
 
     @Test func `a board of rows keeps every law`() async throws {
         let report = try await requireLaws(
             of: RowBoard.self, events: Self.moves, rowIDs: ItemIDs(keysOf: RowBoard.cells),
             effort: Effort(
-                scriptsMax: TestEffort.value(quick: 60, full: 200), durationMax: nil, stepsMax: 24,
+                scriptsMax: TestEffort.value(quick: 30, full: 200), durationMax: nil, stepsMax: 24,
                 candidatesMax: 3_000, stepMax: .seconds(30)),
             completeness: .required, failures: .forgotten)
         #expect(Set(report.held) == .standard)

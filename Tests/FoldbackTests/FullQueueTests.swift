@@ -151,7 +151,7 @@ import Testing
         keeper: BoardKeeper, door: Door
     ) async throws {
         let seed = testSeed("FullQueueTests", variable: "FOLDBACK_FULL_QUEUE_SEED")
-        for round in 0..<TestEffort.value(quick: 3, full: 60) {
+        for round in 0..<TestEffort.value(quick: 2, full: 60) {
             var random = SeededGenerator(seed: seed &+ UInt64(round))
             let full = try await FullStore(keeper)
             let tasks = await full.start(0..<16, door)

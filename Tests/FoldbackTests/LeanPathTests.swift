@@ -33,8 +33,8 @@ import Testing
     ) throws {
         let seed = testSeed("LeanPathTests", variable: "FOLDBACK_LEAN_SEED")
         var taken = TakenPaths()
-        let roundCount = TestEffort.value(quick: 12, full: 50)
-        for round in 0..<5 * roundCount {
+        let roundCount = TestEffort.value(quick: 5, full: 50)
+        for round in 0..<max(60, 5 * roundCount) {
             if round >= roundCount, taken.missing(in: kind).isEmpty { break }
             var commands = RandomCommands(kind, seed: seed &+ UInt64(round))
             let copied = commands.copied()

@@ -20,7 +20,7 @@ import Testing
         var (compactions, lost) = (0, 0)
         // Of this seed, a later redo belongs to a group that was removed.
         let found: [UInt64] = [8_600_464_348_382_720_523]
-        for seed in found + (first..<first + TestEffort.value(quick: 24, full: 600)) {
+        for seed in found + (first..<first + TestEffort.value(quick: 12, full: 600)) {
             var run = CompactedRun(kind, seed: seed)
             let failure =
                 switch seed % 3 {

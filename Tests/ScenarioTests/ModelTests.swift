@@ -15,7 +15,7 @@ import Testing
     /// Commands of one kind of log.
     static let commandCount =
         Int(ProcessInfo.processInfo.environment["MODEL_STEPS"] ?? "").map { $0 / 2 }
-        ?? TestEffort.value(quick: 4_000, full: 30_000)
+        ?? TestEffort.value(quick: 1_500, full: 30_000)
 
     @Test(arguments: LogKind.allCases)
     func `a store shows the same as the reference model`(kind: LogKind) async throws {

@@ -43,7 +43,7 @@ import Testing
     {
         let first = testSeed("prepared, \(kind)", variable: "PREPARED_SEED")
         var compactions = 0
-        for seed in first..<first + TestEffort.value(quick: 15, full: 400) {
+        for seed in first..<first + TestEffort.value(quick: 8, full: 400) {
             compactions += try await PreparedLogTests().check(kind, seed: seed)
         }
         print("\(compactions) compactions of \(kind) logs in the background")

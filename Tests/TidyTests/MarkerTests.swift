@@ -65,7 +65,7 @@ import Testing
     private static func markers() throws -> [String: [String]] {
         var places: [String: [String]] = [:]
         for source in try SourceTree.sources(under: "Sources") {
-            for (index, line) in source.lines.enumerated() where line.contains("// mutant:") {
+            for (index, line) in source.lines.enumerated() where line.holds("// mutant:") {
                 let marker = line.firstMatch(of: #/ {2}\/\/ mutant: ([a-z-]+)$/#)?.1
                 places[marker.map(String.init) ?? "malformed", default: []]
                     .append("\(source.path):\(index + 1)")

@@ -35,7 +35,7 @@ import Testing
     private static func benchmarks() throws -> Set<String> {
         let sources = try SourceTree.sources(under: "Tools/Proofs/foldback-bench")
         return Set(
-            sources.flatMap(\.lines).compactMap { line in
+            sources.flatMap(\.lines).filter { $0.holds("Benchmark(") }.compactMap { line in
                 line.firstMatch(of: /\bBenchmark\(title: "([^"]+)"/).map { String($0.1) }
             })
     }

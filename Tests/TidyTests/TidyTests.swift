@@ -45,12 +45,13 @@ import Testing
         let sources = try SourceTree.sources(under: "Sources")
         let conformances = Set(
             sources.flatMap(\.code).compactMap { line in
-                line.text.contains("LocalizedError")
+                line.text.holds("LocalizedError")
                     ? line.text.firstMatch(of: /(?:extension|struct|enum) (\w+):/)?.1 : nil
             })
         #expect(conformances.count > 10)
         for source in sources {
             for (number, code) in source.code {
+                guard code.holds("public ") else { continue }
                 let type = code.firstMatch(of: /public (?:struct|enum) (\w+):[^{]*\bError\b/)?.1
                 guard let type, !conformances.contains(type) else { continue }
                 Issue.record("\(source.path):\(number): make \(type) a LocalizedError")
@@ -66,7 +67,7 @@ import Testing
                 Issue.record("\(source.path):\(number): go through Foldback instead")
             }
             for (number, code) in source.code {
-                for call in banned where " \(code)".contains(call) {
+                for call in banned where Self.calls(code, call) {
                     Issue.record("\(source.path):\(number): no\(call) here; use a task group")
                 }
             }
@@ -101,7 +102,7 @@ import Testing
                 Issue.record("\(source.path): put all of it inside #if canImport(SwiftUI)")
             }
             for (number, code) in source.code {
-                for word in banned where code.contains(word) {
+                for word in banned where code.holds(word) {
                     Issue.record("\(source.path):\(number): no \(word) here; use a model")
                 }
             }
@@ -134,7 +135,7 @@ import Testing
         }
         for source in sources {
             for (number, code) in source.code {
-                for (call, instead) in banned where " \(code)".contains(call) {
+                for (call, instead) in banned where Self.calls(code, call) {
                     Issue.record("\(source.path):\(number): no \(call) here; \(instead)")
                 }
             }
@@ -151,8 +152,9 @@ import Testing
         #expect(!sources.isEmpty)
         for source in sources {
             for (number, code) in source.code
-            where code.contains("Task.sleep") || code.contains("Thread.sleep")
-                || code.contains(/(?:^|[^.\w])(?:sleep|usleep|nanosleep)\(/)
+            where code.holds("sleep(")
+                && (code.holds("Task.sleep") || code.holds("Thread.sleep")
+                    || code.contains(/(?:^|[^.\w])(?:sleep|usleep|nanosleep)\(/))
             {
                 Issue.record("\(source.path):\(number): no sleep here; await the event itself")
             }
@@ -187,7 +189,7 @@ import Testing
     @Test func `each unchecked Sendable has a proof above its declaration`() throws {
         for source in try SourceTree.sources(under: "Sources") {
             let promises = source.lines.indices.filter {
-                source.lines[$0].contains("@unchecked Sendable {")
+                source.lines[$0].holds("@unchecked Sendable {")
             }
             for line in promises {
                 let proof = source.lines[max(0, line - 12)..<line].joined(separator: "\n")
@@ -196,5 +198,10 @@ import Testing
                 }
             }
         }
+    }
+
+    /// Whether a line has a call. A call that begins with a space may be the first word of the line.
+    private static func calls(_ code: Substring, _ call: String) -> Bool {
+        code.holds(call) || call.hasPrefix(" ") && code.hasPrefix(call.dropFirst())
     }
 }

@@ -92,7 +92,7 @@ import Testing
         #expect(shell.finish().status == 0)
         // In blocks of 512 bytes, up to the size of the whole copy.
         var sizes = 0
-        for blocks in stride(from: 0, through: 1_024, by: TestEffort.value(quick: 24, full: 4)) {
+        for blocks in stride(from: 0, through: 1_024, by: TestEffort.step(quick: 24, full: 4)) {
             let limited = ["/bin/sh", "-c", #"ulimit -f "$0"; exec "$@""#, "\(blocks)"]
             let end = try backup(under: limited)
             guard end.status != 0 else { break }

@@ -125,7 +125,7 @@ import Testing
         let archive = directory.url.appending(path: "old", directoryHint: .isDirectory)
         let replica = try await makeLog(directory.log, .acknowledgement)
         var sizes = 0
-        for blocks in stride(from: 0, through: 4_096, by: TestEffort.value(quick: 48, full: 8)) {
+        for blocks in stride(from: 0, through: 4_096, by: TestEffort.step(quick: 48, full: 8)) {
             let end = try compact(
                 directory.log, archive: archive,
                 under: ["/bin/sh", "-c", #"ulimit -f "$0"; exec "$@""#, "\(blocks)"])

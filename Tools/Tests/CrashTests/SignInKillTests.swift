@@ -138,7 +138,7 @@ import Testing
         let ids = store.overlay.map(\.id)
         await store.close()
         var sizes = 0
-        for blocks in stride(from: 0, through: 4_096, by: TestEffort.value(quick: 16, full: 4)) {
+        for blocks in stride(from: 0, through: 4_096, by: TestEffort.step(quick: 16, full: 4)) {
             let status = try run([
                 "/bin/sh", "-c", #"ulimit -f "$0"; exec "$@""#, "\(blocks)",
                 executable("foldback-probe"), "begin", directory.log.path,
