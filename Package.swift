@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "Foldback", targets: ["Foldback"]),
         .library(name: "FoldbackHistory", targets: ["FoldbackHistory"]),
         .library(name: "FoldbackSync", targets: ["FoldbackSync"]),
+        .library(name: "FoldbackServer", targets: ["FoldbackServer"]),
         .library(name: "FoldbackUI", targets: ["FoldbackUI"]),
         .library(name: "FoldbackTesting", targets: ["FoldbackTesting"]),
         .library(name: "FoldbackReplay", targets: ["FoldbackReplay"]),
@@ -41,6 +42,9 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "FoldbackHistory", dependencies: ["Foldback"], swiftSettings: strict),
         .target(name: "FoldbackSync", dependencies: ["Foldback"], swiftSettings: strict),
+        .target(
+            name: "FoldbackServer", dependencies: ["Foldback", "FoldbackSync"],
+            swiftSettings: strict),
         .target(name: "FoldbackUI", dependencies: ["Foldback"], swiftSettings: strict),
         .target(
             name: "FoldbackTesting", dependencies: ["Foldback", "FoldbackHistory", "FoldbackSync"],
@@ -103,6 +107,10 @@ let package = Package(
         .testTarget(
             name: "FoldbackSyncTests",
             dependencies: ["FoldbackSync", "FoldbackTesting", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FoldbackServerTests",
+            dependencies: ["FoldbackServer", "FoldbackSync", "FoldbackTesting", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "FoldbackUITests",

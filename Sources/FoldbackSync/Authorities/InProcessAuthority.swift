@@ -23,14 +23,6 @@ import Synchronization
 public final class InProcessAuthority<P: Projection>: Authority {
     public typealias Event = P.Event
 
-    /// The app's decision on an intent, before the authority folds the event.
-    public enum Ruling: Sendable {
-        case accept
-        /// Accepts the intent, with this event in place of its own.
-        case reword(P.Event)
-        case reject(Rejection)
-    }
-
     private struct Decided {
         let recorded: RecordedEvent
         let verdict: Verdict<P.Event>
@@ -40,15 +32,24 @@ public final class InProcessAuthority<P: Projection>: Authority {
         var state = P()
         var events: [ConfirmedEvent<P.Event>] = []
         var decided: [IntentID: Decided] = [:]
+        /// The last position that was given away. An intent that is accepted without an effect has a
+        /// position without an event.
+        var position: Position = 0
 
-        var position: Position { events.last?.position ?? 0 }
+        /// Returns the events after a position, at most `countMax`.
+        func events(after start: Position, countMax: Int) -> ArraySlice<ConfirmedEvent<P.Event>> {
+            // There is at most one event at each position.
+            var index = min(Int(start.value), events.count)
+            while index > 0, events[index - 1].position > start { index -= 1 }
+            return events[index...].prefix(countMax)
+        }
     }
 
     /// The name of this authority's data.
     public let lineage: Lineage
     private let books = Mutex(Books())
     private let eventsPerPageMax: Int
-    private let ruling: @Sendable (Submission<P.Event>, P) -> Ruling
+    private let ruling: @Sendable (Submission<P.Event>, P) -> Ruling<P.Event>
     private let sources: SyncSources
     /// Rings after each request that decided intents.
     private let decisions = Signal()
@@ -65,7 +66,8 @@ public final class InProcessAuthority<P: Projection>: Authority {
     public init(
         _ projection: P.Type, lineage: Lineage = .fresh(), eventsPerPageMax: Int = 256,
         sources: SyncSources = .system,
-        ruling: @escaping @Sendable (Submission<P.Event>, P) -> Ruling = { _, _ in .accept }
+        ruling: @escaping @Sendable (Submission<P.Event>, P) -> Ruling<P.Event> = { _, _ in .accept
+        }
     ) {
         precondition(
             eventsPerPageMax >= 1, "eventsPerPageMax must be at least 1, not \(eventsPerPageMax)")
@@ -81,7 +83,8 @@ public final class InProcessAuthority<P: Projection>: Authority {
     public convenience init<Stored: StoredProjection>(
         _ projection: Stored.Type, lineage: Lineage = .fresh(), eventsPerPageMax: Int = 256,
         sources: SyncSources = .system,
-        ruling: @escaping @Sendable (Submission<P.Event>, P) -> Ruling = { _, _ in .accept }
+        ruling: @escaping @Sendable (Submission<P.Event>, P) -> Ruling<P.Event> = { _, _ in .accept
+        }
     ) where P == RowsInMemory<Stored> {
         self.init(
             P.self, lineage: lineage, eventsPerPageMax: eventsPerPageMax, sources: sources,
@@ -106,6 +109,7 @@ public final class InProcessAuthority<P: Projection>: Authority {
                     _ = try? books.state.apply(applied, event.context)
                 }
                 books.events.append(event)
+                books.position = event.position
                 if let id = event.origin { books.decided[id] = old.decided[id] }
             }
         }
@@ -133,7 +137,11 @@ public final class InProcessAuthority<P: Projection>: Authority {
         return try books.withLock { books throws(AuthorityFailure) in
             try requireShared(device, books)
             var verdicts: [IntentID: Verdict<P.Event>] = [:]
-            for intent in intents { verdicts[intent.id] = verdict(on: intent, &books) }
+            for intent in intents {
+                let verdict = verdict(on: intent, &books)
+                verdicts[intent.id] = verdict
+                if case .later = verdict { break }
+            }
             return Verdicts(verdicts, lineage: lineage, head: books.position)
         }
     }
@@ -143,9 +151,10 @@ public final class InProcessAuthority<P: Projection>: Authority {
     ) async throws(AuthorityFailure) -> Changes<P.Event> {
         try books.withLock { books throws(AuthorityFailure) in
             try requireShared(device, books)
-            // This authority's positions count from 1 without gaps, so a position is an index.
-            let page = books.events[Int(device.through.value)...].prefix(eventsPerPageMax)
-            let through = page.last?.position ?? books.position
+            let page = books.events(after: device.through, countMax: eventsPerPageMax)
+            let through =
+                page.endIndex < books.events.endIndex
+                ? page.last?.position ?? device.through : books.position
             return Changes(
                 events: Array(page), through: through, hasMore: through < books.position,
                 lineage: lineage, head: books.position)
@@ -155,23 +164,9 @@ public final class InProcessAuthority<P: Projection>: Authority {
     public func changes(
         after device: SyncPoint, waiting: Duration
     ) async throws(AuthorityFailure) -> Changes<P.Event> {
-        let changes = try await changes(after: device)
-        guard changes.events.isEmpty else { return changes }
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.sources.sleep(waiting) }
-            group.addTask { await self.waitForEvent(after: device.through) }
-            await group.next()
-            group.cancelAll()
-        }
-        if Task.isCancelled { throw .unreachable(reason: "the task was canceled") }
-        return try await self.changes(after: device)
-    }
-
-    private func waitForEvent(after position: Position) async {
-        while !Task.isCancelled {
-            let seen = decisions.count
-            guard books.withLock({ $0.position }) <= position else { return }
-            await decisions.wait(after: seen)
+        try await decisions.longPoll(after: device, waiting: waiting, sources) {
+            device throws(AuthorityFailure) in
+            try await changes(after: device)
         }
     }
 
@@ -196,6 +191,8 @@ public final class InProcessAuthority<P: Projection>: Authority {
             return decided.verdict
         }
         let verdict = decide(intent, &books)
+        // A postponed intent is decided when it comes again.
+        if case .later = verdict { return verdict }
         books.decided[intent.id] = Decided(  // mutant: verdict-kept
             recorded: intent.recorded, verdict: verdict)
         return verdict
@@ -204,21 +201,26 @@ public final class InProcessAuthority<P: Projection>: Authority {
     private func decide(
         _ intent: Submission<P.Event>, _ books: inout Books
     ) -> Verdict<P.Event> {
-        let replacement: P.Event?
+        let applied: P.Event
+        var replacement: P.Event?
+        let position = Position(books.position.value + 1)
         switch ruling(intent, books.state) {
-        case .accept: replacement = nil
-        case .reword(let event): replacement = event
+        case .accept: applied = intent.event
+        case .reword(nil):
+            books.position = position
+            return .accepted(position: position, replacement: nil)
+        case .reword(let event?): (applied, replacement) = (event, event)
         case .reject(let rejection): return .rejected(rejection)
+        case .later(let after, let reason): return .later(after: after, reason: reason)
         }
-        let applied = replacement ?? intent.event
-        let event = ConfirmedEvent(
-            position: Position(books.position.value + 1), event: applied, origin: intent.id)
+        let event = ConfirmedEvent(position: position, event: applied, origin: intent.id)
         var state = books.state
         do { try state.apply(applied, event.context) } catch {
             return .rejected(Rejection(code: "inapplicable", message: "\(error)"))
         }
         books.state = state
         books.events.append(event)
-        return .accepted(position: event.position, replacement: replacement.map { .event($0) })
+        books.position = position
+        return .accepted(position: position, replacement: replacement.map { .event($0) })
     }
 }

@@ -1,0 +1,74 @@
+import Foldback
+import FoldbackSync
+
+/// An event of a space's log.
+public enum DecisionEvent<Event: Sendable>: Sendable {
+    /// The space's data has a name from here on (N6).
+    case founded(Founding)
+    /// An intent has a verdict. The event's origin is the intent.
+    case decided(Decision<Event>)
+}
+
+/// The name of a space's data, and the log that has it.
+public struct Founding: Hashable, Sendable {
+    public let lineage: Lineage
+    /// The replica id of the log that the data was written to. A log that was copied or restored takes
+    /// another one (L11), so its data is another lineage.
+    public let replica: ReplicaID
+}
+
+/// A decision on one intent.
+public struct Decision<Event: Sendable>: Sendable {
+    /// What the authority did with the intent.
+    public enum Outcome: Sendable {
+        /// It applied the event as the device sent it.
+        case accepted(Effect<Event>)
+        /// It applied another event, or none.
+        case reworded(Effect<Event>?)
+        case rejected(Rejection)
+    }
+
+    /// The position of the decision and of its effect: that of all decisions of its group (N3).
+    public let position: Position
+    /// The user who sent the intent.
+    public let account: Account
+    /// The ``/Foldback/EventFold/version`` of the projection that decided (N9).
+    public let version: UInt32
+    /// The digest of the event that the device sent (N4).
+    public let digest: UInt64
+    public let outcome: Outcome
+
+    /// The event that the decision applied; nil if it applied none.
+    public var effect: Effect<Event>? {
+        switch outcome {
+        case .accepted(let effect): effect
+        case .reworded(let effect): effect
+        case .rejected: nil
+        }
+    }
+
+    /// What the device that sent the intent is told.
+    var verdict: Verdict<Event> {
+        switch outcome {
+        case .accepted, .reworded(nil): .accepted(position: position, replacement: nil)
+        case .reworded(let effect?):
+            .accepted(position: position, replacement: .recorded(effect.recorded))
+        case .rejected(let rejection): .rejected(rejection)
+        }
+    }
+}
+
+/// An event that a decision applied.
+public struct Effect<Event: Sendable>: Sendable {
+    /// The event as this code reads it.
+    public let event: Event
+    /// The event's bytes: those of the device if the authority did not change it.
+    public let recorded: RecordedEvent
+}
+
+extension RecordedEvent {
+    /// XXH64 of format and bytes (N4). A device that finds two events with one digest harms nobody else.
+    var digest: UInt64 {
+        Checksum.of(bytes.span.bytes, seed: UInt64(format.codec) << 16 | UInt64(format.version))
+    }
+}

@@ -1,0 +1,147 @@
+import Foldback
+
+/// Decisions as bytes, around the bytes of the app's own events.
+///
+/// | field | bytes |
+/// |---|---|
+/// | tag | 1: 0 founded, 1 accepted, 2 reworded, 3 accepted without an effect, 4 rejected, 5 rejected with a code |
+/// | founded | lineage, replica: texts |
+/// | decided | position, version: LEB128; account: text; digest: 8 |
+/// | then for 1 and 2 | codec: 1; version: LEB128; the event: all further bytes |
+/// | for 4 and 5 | message, and for 5 code: texts |
+struct DecisionCodec<Event: Sendable>: EventCodec {
+    let inner: any EventCodec<Event>
+
+    /// Codec 2 is that of decisions.
+    var format: EventFormat { EventFormat(codec: 2, version: 1) }
+
+    func encode(_ event: DecisionEvent<Event>) throws -> [UInt8] {
+        var output = OutputBuffer(capacity: 256)
+        switch event {
+        case .founded(let founding):
+            output.append(Tag.founded)
+            output.append(founding.lineage.description)
+            output.append(founding.replica.description)
+        case .decided(let decision): encode(decision, into: &output)
+        }
+        return output.bytes
+    }
+
+    private func encode(_ decision: Decision<Event>, into output: inout OutputBuffer) {
+        switch decision.outcome {
+        case .accepted: output.append(Tag.accepted)
+        case .reworded(.some): output.append(Tag.reworded)
+        case .reworded(nil): output.append(Tag.withoutEffect)
+        case .rejected(let rejection):
+            output.append(rejection.code == nil ? Tag.rejected : Tag.rejectedWithCode)
+        }
+        output.append(variable: decision.position.value)
+        output.append(variable: UInt64(decision.version))
+        output.append(decision.account.description)
+        output.append(decision.digest)
+        if let effect = decision.effect {
+            output.append(effect.recorded.format.codec)
+            output.append(variable: UInt64(effect.recorded.format.version))
+            output.append(bytes: effect.recorded.bytes)
+        } else if case .rejected(let rejection) = decision.outcome {
+            output.append(rejection.message)
+            if let code = rejection.code { output.append(code) }
+        }
+    }
+
+    func decode(_ bytes: RawSpan, format: EventFormat) throws -> DecisionEvent<Event> {
+        guard format == self.format else { throw UnknownDecision(format: format) }
+        var cursor = InputCursor()
+        let tag: UInt8 = try cursor.number(in: bytes)
+        guard tag != Tag.founded else {
+            let (lineage, replica) = (try cursor.text(in: bytes), try cursor.text(in: bytes))
+            try cursor.requireEnd(of: bytes)
+            guard let lineage = Lineage(lineage), let replica = ReplicaID(replica) else {
+                throw InputError.outOfRange
+            }
+            return .founded(Founding(lineage: lineage, replica: replica))
+        }
+        return .decided(try decision(tag, &cursor, bytes))
+    }
+
+    private func decision(
+        _ tag: UInt8, _ cursor: inout InputCursor, _ bytes: RawSpan
+    ) throws -> Decision<Event> {
+        let position = Position(try cursor.variable(in: bytes))
+        let version = UInt32(exactly: try cursor.variable(in: bytes))
+        let account = Account(try cursor.text(in: bytes))
+        guard let version, let account else { throw InputError.outOfRange }
+        let digest: UInt64 = try cursor.number(in: bytes)
+        let outcome: Decision<Event>.Outcome
+        switch tag {
+        case Tag.accepted: outcome = .accepted(try effect(&cursor, bytes))
+        case Tag.reworded: outcome = .reworded(try effect(&cursor, bytes))
+        case Tag.withoutEffect: outcome = .reworded(nil)
+        case Tag.rejected, Tag.rejectedWithCode:
+            let message = try cursor.text(in: bytes)
+            let code = tag == Tag.rejected ? nil : try cursor.text(in: bytes)
+            outcome = .rejected(Rejection(code: code, message: message))
+        default: throw InputError.unknownTag(UInt64(tag))
+        }
+        try cursor.requireEnd(of: bytes)
+        return Decision(
+            position: position, account: account, version: version, digest: digest,
+            outcome: outcome)
+    }
+
+    private func effect(_ cursor: inout InputCursor, _ bytes: RawSpan) throws -> Effect<Event> {
+        let codec: UInt8 = try cursor.number(in: bytes)
+        guard let version = UInt16(exactly: try cursor.variable(in: bytes)) else {
+            throw InputError.outOfRange
+        }
+        let recorded = RecordedEvent(
+            format: EventFormat(codec: codec, version: version),
+            bytes: try cursor.bytes(bytes.byteCount - cursor.offset, in: bytes))
+        return Effect(
+            event: try inner.decode(recorded.bytes.span.bytes, format: recorded.format),
+            recorded: recorded)
+    }
+}
+
+extension DecisionCodec: MemberCodec {
+    private var members: (any MemberCodec<Event>)? { inner as? any MemberCodec<Event> }
+
+    var namesMembers: Bool { true }
+    var ignoredMembers: Set<String> { members?.ignoredMembers ?? [] }
+    var fresh: any EventCodec<DecisionEvent<Event>> {
+        DecisionCodec(inner: members?.fresh ?? inner)
+    }
+
+    /// The members that the app's codec leaves of the effect; `/format` too if a newer codec wrote it.
+    func membersLeft(
+        in bytes: RawSpan, format: EventFormat, by event: DecisionEvent<Event>
+    ) -> Set<ExactString> {
+        guard case .decided(let decision) = event, let effect = decision.effect else { return [] }
+        let written = effect.recorded.format
+        let own = inner.format
+        var left: Set<ExactString> = []
+        if let members, members.namesMembers {
+            left = members.membersLeft(
+                in: effect.recorded.bytes.span.bytes, format: written, by: effect.event)
+        }
+        if written.codec == own.codec, written.version > own.version {
+            left.insert(ExactString("/format"))
+        }
+        return left
+    }
+}
+
+private enum Tag {
+    static let founded: UInt8 = 0
+    static let accepted: UInt8 = 1
+    static let reworded: UInt8 = 2
+    static let withoutEffect: UInt8 = 3
+    static let rejected: UInt8 = 4
+    static let rejectedWithCode: UInt8 = 5
+}
+
+/// The error for bytes that are not a decision.
+private struct UnknownDecision: Error, CustomStringConvertible {
+    let format: EventFormat
+    var description: String { "events of \(format) are not decisions of this code" }
+}

@@ -1,0 +1,162 @@
+import Foldback
+import FoldbackSync
+
+/// The decisions of one group while they are made, as a value: nothing of it is written yet (N3).
+struct GroupInProgress<R: Rules>: Sendable {
+    typealias Event = R.State.Event
+
+    let position: Position
+    private let rules: R
+    private let time: Timestamp
+    private let codec: any EventCodec<Event>
+    /// The fold of all effects, including those of the group.
+    private(set) var state: GuardedState<R.State>
+    /// Earlier decisions on the group's intents, as the index has them.
+    private let known: [IntentID: DecidedIntent]
+    private(set) var replicas: [ReplicaID: WorkingReplica]
+    private(set) var decisions: [(IntentID, Decision<Event>)] = []
+    /// The place of each intent in ``decisions``.
+    private var places: [IntentID: Int] = [:]
+    /// Returns the verdict on an intent that was decided before.
+    private let verdict: @Sendable (IntentID, Position) -> Result<Verdict<Event>, AuthorityFailure>
+    /// The replica id of the space's log, which no device can have.
+    private let ownReplica: ReplicaID
+
+    init(
+        at position: Position, _ rules: R, time: Timestamp, over state: GuardedState<R.State>,
+        known: [IntentID: DecidedIntent], _ replicas: [ReplicaID: WorkingReplica],
+        ownReplica: ReplicaID,
+        verdict:
+            @escaping @Sendable (IntentID, Position) -> Result<Verdict<Event>, AuthorityFailure>
+    ) {
+        self.position = position
+        self.rules = rules
+        self.time = time
+        codec = R.State.codec
+        self.state = state
+        self.known = known
+        self.replicas = replicas
+        self.ownReplica = ownReplica
+        self.verdict = verdict
+    }
+
+    /// The decisions as events of the space's log.
+    var events: [ConfirmedEvent<DecisionEvent<Event>>] {
+        decisions.map { ConfirmedEvent(position: position, event: .decided($1), origin: $0) }
+    }
+
+    /// Decides on a request in order.
+    ///
+    /// The first intent that is postponed ends it (N5). After a failure, earlier intents of the request
+    /// stay decided: they get the same verdicts when they come again.
+    mutating func decide(
+        _ ticket: Ticket<Event>
+    ) -> Result<[IntentID: Verdict<Event>], AuthorityFailure> {
+        for intent in ticket.intents {
+            let owner = replicas[intent.id.replica]?.account ?? ticket.account
+            guard owner == ticket.account, intent.id.replica != ownReplica else {
+                return .failure(.noAccess)
+            }
+        }
+        var verdicts: [IntentID: Verdict<Event>] = [:]
+        for intent in ticket.intents {
+            do throws(AuthorityFailure) {
+                let verdict = try verdict(on: intent, by: ticket.account)
+                verdicts[intent.id] = verdict
+                if case .later = verdict { break }
+            } catch {
+                return .failure(error)
+            }
+        }
+        return .success(verdicts)
+    }
+
+    /// Repeats the verdict on an intent, or decides (N4).
+    private mutating func verdict(
+        on intent: Submission<Event>, by account: Account
+    ) throws(AuthorityFailure) -> Verdict<Event> {
+        let digest = intent.recorded.digest
+        if let place = places[intent.id] {
+            let decision = decisions[place].1
+            return decision.digest == digest ? decision.verdict : .idReused(intent.id)
+        }
+        if let earlier = known[intent.id] {
+            guard earlier.digest == digest else { return .idReused(intent.id) }
+            return try verdict(intent.id, earlier.position).get()
+        }
+        let outcome: Decision<Event>.Outcome
+        switch try ruling(on: intent, by: account) {
+        case .later(let after, let reason): return .later(after: after, reason: reason)
+        case .reject(let rejection): outcome = .rejected(rejection)
+        case .accept:
+            outcome = applied(Effect(event: intent.event, recorded: intent.recorded), intent.id) {
+                .accepted($0)
+            }
+        case .reword(nil): outcome = .reworded(nil)
+        case .reword(let event?):
+            outcome = applied(try effect(event), intent.id) { .reworded($0) }
+        }
+        let decision = Decision(
+            position: position, account: account, version: R.State.version, digest: digest,
+            outcome: outcome)
+        places[intent.id] = decisions.count
+        decisions.append((intent.id, decision))
+        let replica = replicas[intent.id.replica]
+        replicas[intent.id.replica] = WorkingReplica(
+            account: account, number: replica?.number,
+            highest: max(replica?.highest ?? 0, intent.id.number.value))
+        return decision.verdict
+    }
+
+    /// Asks the app's rules.
+    ///
+    /// - Throws: `.failed` if a rejection is longer than a log can keep.
+    private func ruling(
+        on intent: Submission<Event>, by account: Account
+    ) throws(AuthorityFailure) -> Ruling<Event> {
+        guard intent.recorded.bytes.count <= SpaceLimits.eventBytesMax else {
+            let bytes = SpaceLimits.eventBytesMax
+            return .reject(
+                Rejection(code: "too-large", message: "an event has at most \(bytes) bytes"))
+        }
+        let ruling = rules.decide(intent, by: account, on: state.value, at: time)
+        if case .reject(let rejection) = ruling {
+            do throws(CommandError) {
+                try Limit.code.require(rejection.code?.utf8.count ?? 0)
+                try Limit.message.require(rejection.message.utf8.count)
+            } catch { throw .failed(reason: "the rules rejected \(intent.id): \(error)") }
+        }
+        return ruling
+    }
+
+    /// - Throws: `.failed` if the codec cannot encode the rules' event.
+    private func effect(_ event: Event) throws(AuthorityFailure) -> Effect<Event> {
+        do {
+            let bytes = try codec.encode(event)
+            return Effect(
+                event: event, recorded: RecordedEvent(format: codec.format, bytes: bytes))
+        } catch { throw .failed(reason: "the replacing event cannot be encoded: \(error)") }
+    }
+
+    /// Applies an effect, or makes a rejection of it (N1).
+    private mutating func applied(
+        _ effect: Effect<Event>, _ id: IntentID,
+        as outcome: (Effect<Event>) -> Decision<Event>.Outcome
+    ) -> Decision<Event>.Outcome {
+        let payload = Payload(
+            bytes: effect.recorded.bytes, format: effect.recorded.format,
+            content: .event(effect.event))
+        let error = state.apply(Folded(payload: payload, context: EventContext(.intent(id))))
+        guard let error else { return outcome(effect) }
+        return .rejected(Rejection(code: "inapplicable", message: error.words))
+    }
+}
+
+extension Verdict {
+    /// The verdict on an id that came with another event before (N4).
+    fileprivate static func idReused(_ id: IntentID) -> Verdict {
+        .rejected(
+            Rejection(
+                code: "id-reused", message: "intent \(id) arrived earlier with a different event"))
+    }
+}

@@ -1,0 +1,163 @@
+import Foldback
+import FoldbackSync
+
+/// What is known of a replica between groups.
+struct WorkingReplica: Sendable {
+    let account: Account
+    /// The replica's number in the index; nil if its first decisions are in the group that is being made.
+    let number: UInt32?
+    /// The highest intent with a decision. The index need not be asked for higher ones.
+    var highest: UInt64
+}
+
+extension Space {
+    /// Decides on a request, or repeats its verdicts.
+    ///
+    /// While a group is written, later requests queue up. The first of them then decides the next group
+    /// for all that fit. So the space needs no task of its own.
+    ///
+    /// - Throws: `.superseded`; `.failed` if the intents are not ascending; `.unauthenticated` if a
+    ///   replica belongs to another account; `.unavailable`. Nothing of the request is decided, or it may
+    ///   be decided in a group whose end is not known.
+    func decide(
+        _ intents: [Submission<Event>], by account: Account, from device: SyncPoint
+    ) async throws(AuthorityFailure) -> Verdicts<Event> {
+        try requireOpen()
+        try requireShared(device, tail.withLock { $0 })
+        try Self.requireAscending(intents)
+        guard queue.intentCount < SpaceLimits.queueCountMax else {
+            throw .unavailable(after: .seconds(1), reason: "the space has too many requests")
+        }
+        let intents = Array(intents.prefix(SpaceLimits.groupCountMax))
+        guard isDeciding else {
+            isDeciding = true
+            queue.append(Ticket(intents, by: account, waiting: nil))
+            return try await decideGroup().get()
+        }
+        let word = await withUnsafeContinuation { waiting in
+            queue.append(Ticket(intents, by: account, waiting: waiting))
+        }
+        switch word {
+        case .answered(let result): return try result.get()
+        case .yourTurn: return try await decideGroup().get()
+        }
+    }
+
+    /// Refuses a request as a whole if an id comes twice: an answer has one verdict for each id (N4).
+    private static func requireAscending(
+        _ intents: [Submission<Event>]
+    ) throws(AuthorityFailure) {
+        var last: [ReplicaID: IntentNumber] = [:]
+        for intent in intents {
+            if let before = last.updateValue(intent.id.number, forKey: intent.id.replica),
+                before >= intent.id.number
+            {
+                throw .failed(
+                    reason: "intent \(intent.id) comes after \(before): send them in order")
+            }
+        }
+    }
+
+    // MARK: Groups
+
+    /// Decides the first group of the queue, answers its other requests, and passes on the turn.
+    ///
+    /// - Returns: the answer to the first request.
+    private func decideGroup() async -> Result<Verdicts<Event>, AuthorityFailure> {
+        let tickets = queue.takeGroup()
+        let answers = await answers(to: tickets)
+        if let answers {
+            for (ticket, answer) in zip(tickets, answers).dropFirst() {
+                ticket.waiting?.resume(returning: .answered(answer))
+            }
+        } else {
+            queue.putBack(tickets.dropFirst())
+        }
+        if let next = queue.takeFirstWaiting() {
+            next.resume(returning: .yourTurn)
+        } else {
+            isDeciding = false
+        }
+        return answers?[0] ?? .failure(.unreachable(reason: "the task was canceled"))
+    }
+
+    /// - Returns: an answer for each request; nil if this task was canceled before anything was written.
+    private func answers(
+        to tickets: [Ticket<Event>]
+    ) async -> [Result<Verdicts<Event>, AuthorityFailure>]? {
+        func all(
+            _ failure: AuthorityFailure
+        ) -> [Result<Verdicts<Event>, AuthorityFailure>] { tickets.map { _ in .failure(failure) } }
+
+        if let fault { return all(.unavailable(after: nil, reason: fault)) }
+        var group: GroupInProgress<R>
+        do throws(AuthorityFailure) {
+            try requireOpen()
+            group = GroupInProgress(
+                at: Position(head.value + 1), rules, time: sources.now(),
+                over: working ?? GuardedState(store.view.state), known: try lookUp(tickets),
+                replicas, ownReplica: store.status.replica
+            ) { [self] id, position in
+                Result { () throws(AuthorityFailure) in try verdict(on: id, at: position) }
+            }
+        } catch { return all(error) }
+        // The group has the only copy of what it changes.
+        (working, replicas) = (nil, [:])
+        let verdicts = tickets.map { group.decide($0) }
+        if !group.decisions.isEmpty {
+            do throws(CommandError) { try await store.confirm(group.events) } catch {
+                if case .log(.cancelled) = error { return nil }
+                return all(.unavailable(after: nil, reason: "\(error)"))
+            }
+            let decided = DecidedGroup(position: group.position, group.decisions)
+            tail.withLock { $0.append(decided) }
+            decisions.ring()
+            // A decision that the store could not apply has no effect there (N9).
+            if let fault { return all(.unavailable(after: nil, reason: fault)) }
+        }
+        (working, replicas) = (group.state, group.replicas.filter { $0.value.number != nil })
+        if replicas.count > SpaceLimits.replicasMax { replicas = [:] }
+        let (lineage, head) = tail.withLock { ($0.lineage, $0.head) }
+        return verdicts.map { $0.map { Verdicts($0, lineage: lineage, head: head) } }
+    }
+
+    // MARK: The index
+
+    /// Returns what the index has of the requests' intents, and notes their replicas.
+    private func lookUp(
+        _ tickets: [Ticket<Event>]
+    ) throws(AuthorityFailure) -> [IntentID: DecidedIntent] {
+        let ids = tickets.flatMap { $0.intents.map(\.id) }
+        let isKnown = ids.allSatisfy { id in
+            replicas[id.replica].map { id.number.value > $0.highest } ?? false
+        }
+        guard !isKnown else { return [:] }
+        do {
+            return try store.projected(DecisionIndex<R.State>.self).read { rows in
+                var found: [IntentID: DecidedIntent] = [:]
+                for id in ids {
+                    if replicas[id.replica] == nil {
+                        replicas[id.replica] = try rows.replica(id.replica)
+                    }
+                    guard let replica = replicas[id.replica], let number = replica.number,
+                        id.number.value <= replica.highest
+                    else { continue }
+                    found[id] = try rows.get(
+                        KeyPair(number, id.number.value), in: DecisionTables.intents)
+                }
+                return found
+            }
+        } catch { throw .unavailable(after: nil, reason: "\(error)") }
+    }
+}
+
+extension RowReader {
+    /// Returns what the index knows of a replica; nil if it has sent nothing.
+    fileprivate borrowing func replica(_ replica: ReplicaID) throws -> WorkingReplica? {
+        guard let known = try get(replica.name, in: DecisionTables.replicas) else { return nil }
+        let last = try page(
+            of: DecisionTables.intents, in: .prefix(known.number), order: .descending, limit: 1)
+        return WorkingReplica(
+            account: known.account, number: known.number, highest: last.first?.key.second ?? 0)
+    }
+}

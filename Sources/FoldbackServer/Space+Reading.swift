@@ -1,0 +1,88 @@
+import Foldback
+import FoldbackSync
+
+extension Space {
+    /// Returns the effects after what a device has, as far as a user may see them, in whole groups (N3).
+    nonisolated func page(
+        after device: SyncPoint, for account: Account
+    ) throws(AuthorityFailure) -> Changes<Event> {
+        try requireOpen()
+        // Head and newest groups are of one moment (N12).
+        let tail = tail.withLock { $0 }
+        try requireShared(device, tail)
+        var events: [ConfirmedEvent<Event>] = []
+        var bytes = 0
+        var through = device.through
+        for _ in 0..<SpaceLimits.pageGroupsMax where through < tail.head {
+            let next = Position(through.value + 1)
+            let group = if let held = tail.group(at: next) { held } else { try read(at: next) }
+            let shown = group.effects.filter {
+                $0.account == account || rules.shows($0.effect.event, to: account)
+            }
+            bytes += shown.reduce(0) { $0 + $1.effect.recorded.bytes.count }
+            if !events.isEmpty,
+                events.count + shown.count > SpaceLimits.pageCountMax
+                    || bytes > SpaceLimits.pageBytesMax
+            {
+                break
+            }
+            events += shown.map {
+                ConfirmedEvent(position: next, recorded: $0.effect.recorded, origin: $0.id)
+            }
+            through = next
+        }
+        return Changes(
+            events: events, through: through, hasMore: through < tail.head, lineage: tail.lineage,
+            head: tail.head)
+    }
+
+    /// Reads a group from the log.
+    private nonisolated func read(
+        at position: Position
+    ) throws(AuthorityFailure) -> DecidedGroup<Event> {
+        var decisions: [(IntentID, Decision<Event>)] = []
+        for event in try decided(at: position) {
+            switch event.event {
+            case .decided(let decision):
+                guard let id = event.intent else { continue }
+                decisions.append((id, decision))
+            case .founded: break
+            }
+        }
+        return DecidedGroup(position: position, decisions)
+    }
+
+    /// Returns the verdict on an intent that was decided.
+    nonisolated func verdict(
+        on id: IntentID, at position: Position
+    ) throws(AuthorityFailure) -> Verdict<Event> {
+        for event in try decided(at: position) {
+            if event.intent == id, case .decided(let decision) = event.event {
+                return decision.verdict
+            }
+        }
+        throw .unavailable(after: nil, reason: "the decision on \(id) is not at \(position)")
+    }
+
+    /// Reads the events of an entry with their intents.
+    private nonisolated func decided(
+        at position: Position
+    ) throws(AuthorityFailure) -> [(intent: IntentID?, event: DecisionEvent<Event>)] {
+        let entries: [LogEntry<DecisionEvent<Event>>]
+        do throws(LogError) {
+            entries = try store.entries(from: LogSequence(position.value), countMax: 1)
+        } catch { throw .unavailable(after: nil, reason: "\(error)") }
+        guard case .confirmed(let events, _) = entries.first?.content else {
+            throw .unavailable(after: nil, reason: "there is no decision at \(position)")
+        }
+        var decided: [(intent: IntentID?, event: DecisionEvent<Event>)] = []
+        for event in events {
+            guard let decision = event.event.event else {
+                throw .unavailable(
+                    after: nil, reason: "this code cannot read a decision at \(position)")
+            }
+            decided.append((event.origin, decision))
+        }
+        return decided
+    }
+}

@@ -1,0 +1,193 @@
+import Foldback
+import FoldbackSync
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// All decisions of one space: a server's data, as a log (N1).
+///
+/// ```swift
+/// let space = try await Space.open(at: directory, rules: FeedRules())
+/// let outbox = Outbox(store, to: space.authority(for: ann), policy: .ordered)
+/// ```
+/// A space decides on intents with the app's ``Rules``, one after another, and keeps each decision on the
+/// disk before it answers. The decisions of several requests share a transaction. A request that comes
+/// again gets the first verdicts again.
+///
+/// The fold of the effects is a view of ``store``, which is an ordinary store: it can be backed up,
+/// verified, replayed and inspected. Only the space may write to it.
+public actor Space<R: Rules> {
+    public typealias Event = R.State.Event
+
+    /// The name that ``Rules/access(of:to:)`` gets.
+    public nonisolated let name: SpaceName
+    public nonisolated let rules: R
+    /// The log of decisions.
+    public nonisolated let store: Store<Decided<R.State>>
+    nonisolated let sources: SyncSources
+    nonisolated let tail: Mutex<SpaceTail<Event>>
+    /// Rings after each group, and when the space is closed.
+    nonisolated let decisions = Signal()
+    private nonisolated let isClosed = Mutex(false)
+
+    // MARK: What deciding needs
+
+    var queue = TicketQueue<Event>()
+    /// Whether a request decides now.
+    var isDeciding = false
+    /// The state after the newest group; nil to take it from the store.
+    var working: GuardedState<R.State>?
+    /// What the index says of replicas.
+    var replicas: [ReplicaID: WorkingReplica] = [:]
+
+    /// Opens the space whose log is in `directory`, or creates it.
+    ///
+    /// The log has the app's events as effects of decisions, and is no log of the app's own devices. It is
+    /// confirmed by a downlink, and durable. If `State` has no state codec, opening folds the whole log.
+    ///
+    /// - Parameters:
+    ///   - directory: the file URL of a directory for this log alone.
+    ///   - name: the space's name.
+    ///   - rules: the app's decisions.
+    ///   - isAdopting: whether a log that was copied or restored keeps its lineage. Pass true once, and
+    ///     only if the copy has every answer that devices got, and the original is gone. Else the data
+    ///     gets a new lineage, and devices continue on new logs (N6).
+    ///   - sources: the source of time for decisions and long polls.
+    ///   - log: the source of time and of fresh replica ids for the log.
+    /// - Throws: the errors of `Store.open`; those of a write. Nothing stays open.
+    public static func open(
+        at directory: URL, named name: SpaceName = .main, rules: R,
+        adopting isAdopting: Bool = false,
+        sources: SyncSources = .system, log: LogSources = .system
+    ) async throws(LogError) -> Space {
+        let store = try await Store.open(
+            at: directory, Decided<R.State>.self,
+            also: [AdditionalProjection(DecisionIndex<R.State>.self)], conflicts: .perProjection,
+            confirmedBy: .downlink, durability: .durable, sources: log)
+        do throws(LogError) {
+            return try await Space(store, name, rules, isAdopting, sources)
+        } catch {
+            await store.close()
+            throw error
+        }
+    }
+
+    /// Returns a space without a file, for tests and previews. Its log ends with it.
+    public static func inMemory(
+        named name: SpaceName = .main, rules: R, sources: SyncSources = .system,
+        log: LogSources = .system
+    ) async -> Space {
+        let store = Store.inMemory(
+            Decided<R.State>.self, also: [AdditionalProjection(DecisionIndex<R.State>.self)],
+            conflicts: .perProjection, confirmedBy: .downlink, sources: log)
+        do { return try await Space(store, name, rules, false, sources) } catch {
+            preconditionFailure("a log in memory cannot be written: \(error)")
+        }
+    }
+
+    private init(
+        _ store: Store<Decided<R.State>>, _ name: SpaceName, _ rules: R, _ isAdopting: Bool,
+        _ sources: SyncSources
+    ) async throws(LogError) {
+        let founding = try await Self.found(store, isAdopting: isAdopting)
+        self.store = store
+        self.name = name
+        self.rules = rules
+        self.sources = sources
+        tail = Mutex(SpaceTail(lineage: founding.lineage, head: store.status.through))
+    }
+
+    /// The name of the space's data (N6). It does not change while the space is open.
+    public nonisolated var lineage: Lineage { tail.withLock { $0.lineage } }
+    /// The position of the newest decision that readers see; see ``Decision/position``.
+    public nonisolated var head: Position { tail.withLock { $0.head } }
+
+    /// The reason why the space decides nothing; nil if it does (N9). O(1), from any task.
+    ///
+    /// Updating the server to code that reads and applies every decision helps.
+    public nonisolated var fault: String? {
+        let snapshot = store.snapshot
+        if let fault = snapshot.faults.first {
+            return "the decision at entry \(fault.sequence) has no effect: \(fault.reason)"
+        }
+        if let fault = store.projected(DecisionIndex<R.State>.self).faults.first {
+            return "the decision at entry \(fault.sequence) is not in the index: \(fault.reason)"
+        }
+        if store.status.partlyReadCount > 0 {
+            return "this code reads only a part of some effects"
+        }
+        let newest = snapshot.view.newestVersion
+        guard newest > R.State.version else { return nil }
+        return "version \(newest) of \(R.State.name) has decided, and this is \(R.State.version)"
+    }
+
+    /// Returns the authority that one user's devices use.
+    ///
+    /// It asks ``Rules/access(of:to:)`` at each call.
+    public nonisolated func authority(for account: Account) -> SpaceAuthority<R> {
+        SpaceAuthority(space: self, account: account)
+    }
+
+    /// Closes the log. Requests that wait get ``FoldbackSync/AuthorityFailure/unavailable(after:reason:)``.
+    public func close() async {
+        isClosed.withLock { $0 = true }
+        decisions.ring()
+        await store.close()
+    }
+
+    /// - Throws: `.unavailable` if the space is closed.
+    nonisolated func requireOpen() throws(AuthorityFailure) {
+        guard isClosed.withLock({ $0 }) else { return }
+        throw .unavailable(after: nil, reason: "the space is closed")
+    }
+
+    /// Checks that this space has everything that the device has from it.
+    ///
+    /// - Returns: the head at that time.
+    nonisolated func requireShared(
+        _ device: SyncPoint, _ tail: borrowing SpaceTail<Event>
+    ) throws(AuthorityFailure) {
+        if let known = device.lineage, known != tail.lineage { throw .superseded(shared: 0) }
+        guard device.through <= tail.head else { throw .superseded(shared: tail.head) }
+    }
+}
+
+extension SpaceName {
+    /// The name of a server's only space.
+    public static let main = SpaceName("main")!
+}
+
+extension Space {
+    /// Returns the name of a space's data. A new log gets one, and so does a log that was copied (N6).
+    ///
+    /// - Throws: the errors of a write; `.notALog` if another program wrote into the log.
+    private static func found(
+        _ store: Store<Decided<R.State>>, isAdopting: Bool
+    ) async throws(LogError) -> Founding {
+        let status = store.status
+        guard status.sequence.value == status.through.value, status.base == 0 else {
+            throw .notALog(
+                path: status.path,
+                reason: "the position of each decision must be the number of its entry")
+        }
+        let known = store.view.founding
+        if let known, known.replica == status.replica { return known }
+        let founding = Founding(
+            lineage: known.flatMap { isAdopting ? $0.lineage : nil } ?? .fresh(),
+            replica: status.replica)
+        let position = Position(status.through.value + 1)
+        do throws(CommandError) {
+            try await store.confirm([ConfirmedEvent(position: position, event: .founded(founding))])
+        } catch {
+            guard case .log(let error) = error else {
+                preconditionFailure("a space cannot be founded: \(error)")
+            }
+            throw error
+        }
+        return founding
+    }
+}

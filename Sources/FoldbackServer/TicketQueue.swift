@@ -1,0 +1,69 @@
+import Foldback
+import FoldbackSync
+
+/// A request that waits for its decisions.
+struct Ticket<Event: Sendable>: Sendable {
+    /// What a waiting request is told.
+    enum Word: Sendable {
+        /// Its group is decided.
+        case answered(Result<Verdicts<Event>, AuthorityFailure>)
+        /// It is the first in the queue, and decides its group itself.
+        case yourTurn
+    }
+
+    let intents: [Submission<Event>]
+    let account: Account
+    let bytes: Int
+    /// Nil once the request decides itself.
+    var waiting: UnsafeContinuation<Word, Never>?
+
+    init(
+        _ intents: [Submission<Event>], by account: Account,
+        waiting: UnsafeContinuation<Word, Never>?
+    ) {
+        self.intents = intents
+        self.account = account
+        self.waiting = waiting
+        bytes = intents.reduce(0) { $0 + $1.recorded.bytes.count }
+    }
+}
+
+/// The requests of a space that are not decided yet, in order of arrival.
+struct TicketQueue<Event: Sendable>: Sendable {
+    private var tickets: [Ticket<Event>] = []
+    private(set) var intentCount = 0
+
+    mutating func append(_ ticket: Ticket<Event>) {
+        tickets.append(ticket)
+        intentCount += ticket.intents.count
+    }
+
+    /// Puts requests back to the front, in their order.
+    mutating func putBack(_ group: some Collection<Ticket<Event>>) {
+        tickets.insert(contentsOf: group, at: 0)
+        intentCount += group.reduce(0) { $0 + $1.intents.count }
+    }
+
+    /// Takes the requests of the next group: whole requests, as many as fit, and at least one.
+    mutating func takeGroup() -> [Ticket<Event>] {
+        var (count, bytes, taken) = (0, 0, 0)
+        for ticket in tickets {
+            count += ticket.intents.count
+            bytes += ticket.bytes
+            let fits = count <= SpaceLimits.groupCountMax && bytes <= SpaceLimits.groupBytesMax
+            if taken > 0, !fits { break }
+            taken += 1
+        }
+        let group = Array(tickets.prefix(taken))
+        tickets.removeFirst(taken)
+        intentCount -= group.reduce(0) { $0 + $1.intents.count }
+        return group
+    }
+
+    /// Returns the continuation of the first request, which decides now; nil if there is none.
+    mutating func takeFirstWaiting() -> UnsafeContinuation<Ticket<Event>.Word, Never>? {
+        guard !tickets.isEmpty else { return nil }
+        defer { tickets[0].waiting = nil }
+        return tickets[0].waiting
+    }
+}
