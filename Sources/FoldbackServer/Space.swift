@@ -31,7 +31,7 @@ public actor Space<R: Rules> {
     nonisolated let sources: SyncSources
     nonisolated let tail: Mutex<SpaceTail<Event>>
     /// Rings after each group, and when the space is closed.
-    nonisolated let decisions = Signal()
+    nonisolated let decisions: Signal
     private nonisolated let isClosed = Mutex(false)
 
     // MARK: What deciding needs
@@ -64,12 +64,22 @@ public actor Space<R: Rules> {
         adopting isAdopting: Bool = false,
         sources: SyncSources = .system, log: LogSources = .system
     ) async throws(LogError) -> Space {
+        try await open(
+            at: directory, named: name, rules: rules, adopting: isAdopting, sources: sources,
+            log: log, ringing: Signal())
+    }
+
+    /// The same with a bell that outlives the space.
+    static func open(
+        at directory: URL, named name: SpaceName, rules: R, adopting isAdopting: Bool = false,
+        sources: SyncSources, log: LogSources, ringing bell: Signal
+    ) async throws(LogError) -> Space {
         let store = try await Store.open(
             at: directory, Decided<R.State>.self,
             also: [AdditionalProjection(DecisionIndex<R.State>.self)], conflicts: .perProjection,
             confirmedBy: .downlink, durability: .durable, sources: log)
         do throws(LogError) {
-            return try await Space(store, name, rules, isAdopting, sources)
+            return try await Space(store, name, rules, isAdopting, sources, bell)
         } catch {
             await store.close()
             throw error
@@ -84,20 +94,21 @@ public actor Space<R: Rules> {
         let store = Store.inMemory(
             Decided<R.State>.self, also: [AdditionalProjection(DecisionIndex<R.State>.self)],
             conflicts: .perProjection, confirmedBy: .downlink, sources: log)
-        do { return try await Space(store, name, rules, false, sources) } catch {
+        do { return try await Space(store, name, rules, false, sources, Signal()) } catch {
             preconditionFailure("a log in memory cannot be written: \(error)")
         }
     }
 
     private init(
         _ store: Store<Decided<R.State>>, _ name: SpaceName, _ rules: R, _ isAdopting: Bool,
-        _ sources: SyncSources
+        _ sources: SyncSources, _ bell: Signal
     ) async throws(LogError) {
         let founding = try await Self.found(store, isAdopting: isAdopting)
         self.store = store
         self.name = name
         self.rules = rules
         self.sources = sources
+        decisions = bell
         tail = Mutex(SpaceTail(lineage: founding.lineage, head: store.status.through))
     }
 
@@ -125,6 +136,33 @@ public actor Space<R: Rules> {
         return "version \(newest) of \(R.State.name) has decided, and this is \(R.State.version)"
     }
 
+    /// The error after which the log can be neither read nor written until it is opened again; nil if
+    /// there is none. O(1), from any task.
+    public nonisolated var failure: LogError? {
+        do throws(CommandError) {
+            try store.requireSyncable()
+            return nil
+        } catch {
+            guard case .log(let error) = error else { return nil }
+            return error
+        }
+    }
+
+    /// Returns the verdict on an intent; nil if it has none. The intent may be of any replica.
+    ///
+    /// May block on the disk for two short reads.
+    ///
+    /// - Throws: `LogError`; ``FoldbackSync/AuthorityFailure`` if this code cannot read the decision.
+    public nonisolated func verdict(on intent: IntentID) throws -> Verdict<Event>? {
+        let decided = try store.projected(DecisionIndex<R.State>.self).read { rows in
+            try rows.get(intent.replica.name, in: DecisionTables.replicas).flatMap { replica in
+                try rows.get(
+                    KeyPair(replica.number, intent.number.value), in: DecisionTables.intents)
+            }
+        }
+        return try decided.map { try verdict(on: intent, at: $0.position) }
+    }
+
     /// Returns the authority that one user's devices use.
     ///
     /// It asks ``Rules/access(of:to:)`` at each call.
@@ -136,6 +174,12 @@ public actor Space<R: Rules> {
     public func close() async {
         isClosed.withLock { $0 = true }
         decisions.ring()
+        await store.close()
+    }
+
+    /// Closes the log, and rings for nobody.
+    nonisolated func closeLog() async {
+        isClosed.withLock { $0 = true }
         await store.close()
     }
 

@@ -1,0 +1,221 @@
+import Foldback
+import FoldbackSync
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The spaces of a server, each with a folder of its own. They are opened when they are used.
+///
+/// ```swift
+/// let spaces = Spaces(in: directory, rules: FeedRules())
+/// let authority = spaces.authority(for: account, in: space)
+/// ```
+/// At most 256 are open at once: to open another one, the one that was used least recently is closed. A
+/// waiting long poll keeps no space open. A space whose log failed is closed, and opened again when it is
+/// used next.
+///
+/// Each open space has one thread. On Linux with glibc, call `mallopt(M_MMAP_THRESHOLD, 128 << 10)` at the
+/// start of the server's `main`: else each LMDB environment keeps 2 MB.
+public actor Spaces<R: Rules> {
+    private final class Slot {
+        let opening: Task<Result<Space<R>, LogError>, Never>
+        /// The calls that use the space now.
+        var userCount = 0
+        /// The count of all uses when it was used last.
+        var lastUse = 0
+
+        init(_ opening: Task<Result<Space<R>, LogError>, Never>) { self.opening = opening }
+    }
+
+    /// The bell of a space, which outlives the open space: a closed space changes for nobody.
+    private struct Bell {
+        let signal = Signal()
+        var waitingCount = 0
+    }
+
+    nonisolated let rules: R
+    nonisolated let sources: SyncSources
+    private let directory: URL
+    private let openMax: Int
+    private let log: LogSources
+    private var slots: [SpaceName: Slot] = [:]
+    private var closing: [SpaceName: Task<Void, Never>] = [:]
+    private var bells: [SpaceName: Bell] = [:]
+    private var useCount = 0
+    private var isClosed = false
+
+    /// - Parameters:
+    ///   - directory: the file URL of the folder that has a folder for each space.
+    ///   - rules: the app's decisions, for all spaces.
+    ///   - openMax: the most spaces that are open at once, from 1.
+    ///   - sources: the source of time for decisions and long polls.
+    ///   - log: the source of time and of fresh replica ids for the logs.
+    public init(
+        in directory: URL, rules: R, openMax: Int = 256, sources: SyncSources = .system,
+        log: LogSources = .system
+    ) {
+        precondition(openMax >= 1, "openMax must be at least 1, not \(openMax)")
+        self.directory = directory
+        self.rules = rules
+        self.openMax = openMax
+        self.sources = sources
+        self.log = log
+    }
+
+    /// Returns the authority that one user's devices use for a space.
+    ///
+    /// It asks ``Rules/access(of:to:)`` at each call, and opens or creates the space only after that.
+    public nonisolated func authority(
+        for account: Account, in space: SpaceName
+    ) -> SpacesAuthority<R> { SpacesAuthority(spaces: self, account: account, name: space) }
+
+    /// Calls `body` with a space, which stays open meanwhile.
+    ///
+    /// - Throws: the errors of `body`; `.unavailable` if the space cannot be opened, if all spaces that may
+    ///   be open are in use, or after ``close()``.
+    public func using<T: Sendable>(
+        _ name: SpaceName,
+        _ body: @Sendable (Space<R>) async throws(AuthorityFailure) -> T
+    ) async throws(AuthorityFailure) -> T {
+        guard !isClosed else { throw .unavailable(after: nil, reason: "the server is closing") }
+        let slot = try slot(name)
+        useCount += 1
+        slot.lastUse = useCount
+        slot.userCount += 1
+        defer { slot.userCount -= 1 }
+        switch await slot.opening.value {
+        case .success(let space):
+            defer { if space.failure != nil { close(name, slot) } }
+            return try await body(space)
+        case .failure(let error):
+            close(name, slot)
+            throw .unavailable(after: nil, reason: "\(error)")
+        }
+    }
+
+    /// Closes all spaces. Calls that wait for an event or for their turn end.
+    public func close() async {
+        isClosed = true
+        for (name, slot) in slots { close(name, slot) }
+        for bell in bells.values { bell.signal.ring() }
+        for task in closing.values { await task.value }
+    }
+
+    // MARK: Slots
+
+    private func slot(_ name: SpaceName) throws(AuthorityFailure) -> Slot {
+        if let slot = slots[name] { return slot }
+        if slots.count >= openMax {
+            let unused = slots.filter { $0.value.userCount == 0 }
+                .min { $0.value.lastUse < $1.value.lastUse }
+            guard let unused else {
+                throw .unavailable(
+                    after: .seconds(1), reason: "all \(openMax) spaces that may be open are in use")
+            }
+            close(unused.key, unused.value)
+        }
+        let before = closing[name]
+        let place = directory.appending(path: name.folder, directoryHint: .isDirectory)
+        let (rules, sources, log) = (rules, sources, log)
+        let bell = bells[name, default: Bell()]
+        bells[name] = bell
+        let slot = Slot(
+            Task {
+                await before?.value
+                do throws(LogError) {
+                    return .success(
+                        try await Space.open(
+                            at: place, named: name, rules: rules, sources: sources, log: log,
+                            ringing: bell.signal))
+                } catch { return .failure(error) }
+            })
+        slots[name] = slot
+        return slot
+    }
+
+    /// Closes a space. Nobody who waits for an event wakes up, because nothing has changed.
+    private func close(_ name: SpaceName, _ slot: Slot) {
+        guard slots[name] === slot else { return }
+        slots[name] = nil
+        removeUnused(name)
+        let opening = slot.opening
+        closing[name] = Task {
+            if case .success(let space) = await opening.value { await space.closeLog() }
+            closing[name] = nil
+        }
+    }
+
+    // MARK: Bells
+
+    fileprivate func waitingBell(of name: SpaceName) -> Signal {
+        bells[name, default: Bell()].waitingCount += 1
+        return bells[name]?.signal ?? Signal()
+    }
+
+    fileprivate func leaveBell(of name: SpaceName) {
+        bells[name]?.waitingCount -= 1
+        removeUnused(name)
+    }
+
+    private func removeUnused(_ name: SpaceName) {
+        if slots[name] == nil, bells[name]?.waitingCount == 0 { bells[name] = nil }
+    }
+}
+
+/// One of a server's spaces as the authority of one user's devices.
+public struct SpacesAuthority<R: Rules>: Authority {
+    public typealias Event = R.State.Event
+
+    fileprivate let spaces: Spaces<R>
+    fileprivate let account: Account
+    fileprivate let name: SpaceName
+
+    public func submit(
+        _ intents: [Submission<Event>], from device: SyncPoint
+    ) async throws(AuthorityFailure) -> Verdicts<Event> {
+        try await requireAccess()
+        return try await spaces.using(name) { space throws(AuthorityFailure) in
+            try await space.decide(intents, by: account, from: device)
+        }
+    }
+
+    public func changes(
+        after device: SyncPoint
+    ) async throws(AuthorityFailure) -> Changes<Event> {
+        try await requireAccess()
+        return try await page(after: device)
+    }
+
+    public func changes(
+        after device: SyncPoint, waiting: Duration
+    ) async throws(AuthorityFailure) -> Changes<Event> {
+        try await requireAccess()
+        let bell = await spaces.waitingBell(of: name)
+        let page: Result<Changes<Event>, AuthorityFailure>
+        do throws(AuthorityFailure) {
+            page = .success(
+                try await bell.longPoll(
+                    after: device, waiting: min(waiting, SpaceLimits.waitMax), spaces.sources
+                ) { device throws(AuthorityFailure) in
+                    try await self.page(after: device)
+                })
+        } catch { page = .failure(error) }
+        await spaces.leaveBell(of: name)
+        return try page.get()
+    }
+
+    private func page(
+        after device: SyncPoint
+    ) async throws(AuthorityFailure) -> Changes<Event> {
+        try await spaces.using(name) { space throws(AuthorityFailure) in
+            try space.page(after: device, for: account)
+        }
+    }
+
+    private func requireAccess() async throws(AuthorityFailure) {
+        guard await spaces.rules.access(of: account, to: name) else { throw .noAccess }
+    }
+}
