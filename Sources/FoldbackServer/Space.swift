@@ -46,8 +46,7 @@ public actor Space<R: Rules> {
 
     /// Opens the space whose log is in `directory`, or creates it.
     ///
-    /// The log has the app's events as effects of decisions, and is no log of the app's own devices. It is
-    /// confirmed by a downlink, and durable. If `State` has no state codec, opening folds the whole log.
+    /// The log has the app's events as effects of decisions. It is confirmed by a downlink, and durable. If `State` has no state codec, opening folds the whole log.
     ///
     /// - Parameters:
     ///   - directory: the file URL of a directory for this log alone.

@@ -28,7 +28,7 @@ import Testing
             [
                 "System", "Text", "Choices", "Generators", "Evolution", "Shrinking", "Scripts",
                 "Model", "Laws",
-                "ChildProcess", "Reports", "Simulation", "Checking", ".",
+                "ChildProcess", "Reports", "Simulation", "Checking", "Authorities", ".",
             ]
         ),
     ]

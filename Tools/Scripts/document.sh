@@ -70,8 +70,9 @@ document_all() {
     document FoldbackSync Foldback
     document FoldbackTesting Foldback FoldbackHistory FoldbackSync
     document FoldbackReplay Foldback FoldbackHistory
-    # No tool uses it.
+    # No tool uses all of these.
     modules="$(library build --show-bin-path 2>/dev/null)/Modules"
     document FoldbackUI Foldback
+    document FoldbackServer Foldback FoldbackSync
     echo "documentation built without warnings in .build/docs"
 }

@@ -1,0 +1,285 @@
+import Foldback
+import FoldbackSync
+
+/// A request to a server, as any HTTP library has it.
+public struct ServerRequest: Sendable {
+    /// The method in upper case: "GET".
+    public var method: String
+    /// The path without the query: "/v1/spaces/main/changes".
+    public var path: String
+    /// The decoded members of the query. If a name is there twice, refuse the request before.
+    public var query: [String: String]
+    /// The token after "Bearer" in the header `Authorization`; nil without it.
+    public var bearer: String?
+    public var body: [UInt8]
+
+    public init(
+        method: String, path: String, query: [String: String] = [:], bearer: String? = nil,
+        body: [UInt8] = []
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.bearer = bearer
+        self.body = body
+    }
+}
+
+/// A server's answer to a request.
+public struct ServerResponse: Sendable {
+    /// The HTTP status.
+    public let status: Int
+    /// The headers by name, with the content type.
+    public let headers: [String: String]
+    /// JSON in UTF-8.
+    public let body: [UInt8]
+}
+
+/// The HTTP side of an authority as a value, without a server: it turns requests into calls, and answers
+/// and failures into JSON.
+///
+/// ```swift
+/// let handler = Handler(spaces) { bearer in tokens.account(of: bearer) }
+/// let response = await handler.respond(to: request)
+/// ```
+/// | request | answer |
+/// |---|---|
+/// | `POST /v1/spaces/{space}/intents`, a ``FoldbackSync/SubmitRequest`` | ``FoldbackSync/Verdicts`` |
+/// | `GET /v1/spaces/{space}/changes?after=90&lineage=9b6d…&wait=25` | ``FoldbackSync/Changes`` |
+///
+/// `after` is 0 without it. With `wait`, the answer waits for an event, for as many seconds as it says, at most 55.
+/// Failures are problem documents (RFC 9457). The table of statuses is in the article "Sync an app" of FoldbackSync.
+///
+/// The caller bounds what it reads: a body has at most ``bodyBytesMax`` bytes.
+public struct Handler<Event: Sendable>: Sendable {
+    /// Bytes of a request's body. More is answered with 413.
+    public static var bodyBytesMax: Int { 4 << 20 }
+
+    private let codec: AppCodec<Event>
+    private let recording: any EventCodec<Event>
+    private let authenticate: @Sendable (String?) async -> Account?
+    private let authority: @Sendable (Account, SpaceName) -> any Authority<Event>
+
+    /// Creates a handler over any authority.
+    ///
+    /// - Parameters:
+    ///   - codec: reads the events of requests, and writes those of answers.
+    ///   - authenticate: returns the account of a token; nil if it is not valid.
+    ///   - authority: returns the authority of an account for a space. It decides about access.
+    public init(
+        codec: any EventCodec<Event>,
+        authenticate: @escaping @Sendable (_ bearer: String?) async -> Account?,
+        authority: @escaping @Sendable (Account, SpaceName) -> any Authority<Event>
+    ) {
+        self.codec = AppCodec(codec: codec)
+        recording = codec
+        self.authenticate = authenticate
+        self.authority = authority
+    }
+
+    /// Creates a handler over spaces.
+    ///
+    /// - Parameters:
+    ///   - spaces: the spaces of the server.
+    ///   - authenticate: returns the account of a token; nil if it is not valid.
+    public init<R: Rules>(
+        _ spaces: Spaces<R>,
+        authenticate: @escaping @Sendable (_ bearer: String?) async -> Account?
+    ) where R.State.Event == Event {
+        self.init(codec: R.State.codec, authenticate: authenticate) {
+            spaces.authority(for: $0, in: $1)
+        }
+    }
+
+    /// Carries out a request. It always returns an answer.
+    ///
+    /// If the task is canceled, a request that waits ends soon. Intents may be decided all the same.
+    public func respond(to request: ServerRequest) async -> ServerResponse {
+        do throws(Problem) {
+            let (space, resource) = try Self.place(of: request)
+            guard let account = await authenticate(request.bearer) else {
+                throw Problem(401, "the request has no valid token")
+            }
+            let authority = authority(account, space)
+            switch resource {
+            case .intents: return try await submit(request, to: authority)
+            case .changes: return try await fetch(request, from: authority)
+            }
+        } catch { return error.response }
+    }
+
+    // MARK: Routes
+
+    private enum Resource { case intents, changes }
+
+    private static func place(
+        of request: ServerRequest
+    ) throws(Problem) -> (SpaceName, Resource) {
+        let parts = request.path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 5, parts[0].isEmpty, parts[1] == "v1", parts[2] == "spaces",
+            let space = SpaceName(String(parts[3]))
+        else { throw Problem(404, "there is nothing at this path") }
+        let (resource, method): (Resource, String) =
+            switch parts[4] {
+            case "intents": (.intents, "POST")
+            case "changes": (.changes, "GET")
+            default: throw Problem(404, "there is nothing at this path")
+            }
+        guard request.method == method else {
+            throw Problem(405, "the method must be \(method)", headers: ["Allow": method])
+        }
+        return (space, resource)
+    }
+
+    // MARK: Intents
+
+    private func submit(
+        _ request: ServerRequest, to authority: any Authority<Event>
+    ) async throws(Problem) -> ServerResponse {
+        guard request.body.count <= Self.bodyBytesMax else {
+            throw Problem(413, "a body has at most \(Self.bodyBytesMax) bytes")
+        }
+        let sent: SubmitRequest<RecordedEvent>
+        do { sent = try SubmitRequest(json: try JSON(parsing: request.body)) } catch {
+            throw Problem(400, "the body is not a request: \(error)")
+        }
+        let (intents, unread) = readable(sent.intents)
+        do throws(AuthorityFailure) {
+            var answer = try await authority.submit(intents, from: sent.device)
+            if let unread, intents.allSatisfy({ answer[$0.id].map(\.isFinal) ?? false }) {
+                answer = answer.adding(
+                    .later(after: .seconds(3_600), reason: unread.why), on: unread.id)
+            }
+            return try Self.response(answer) { try $0.recorded(by: recording).json() }
+        } catch { throw Problem(error) }
+    }
+
+    /// The intents before the first one that this code cannot read whole, and that one (N13).
+    private func readable(
+        _ intents: [Submission<RecordedEvent>]
+    ) -> ([Submission<Event>], (id: IntentID, why: String)?) {
+        var readable: [Submission<Event>] = []
+        for intent in intents {
+            let recorded = intent.recorded
+            let payload = codec.payload(reading: recorded.bytes, format: recorded.format)
+            guard case .event(let event) = payload.content, let event = event as? Event,
+                payload.unreadPart == nil
+            else {
+                return (readable, (intent.id, "the server is older than the app"))
+            }
+            readable.append(
+                Submission(
+                    id: intent.id, event: event, recorded: recorded, time: intent.time,
+                    info: intent.info))
+        }
+        return (readable, nil)
+    }
+
+    // MARK: Changes
+
+    private func fetch(
+        _ request: ServerRequest, from authority: any Authority<Event>
+    ) async throws(Problem) -> ServerResponse {
+        let after = try number(request, "after") ?? 0
+        let wait = try number(request, "wait") ?? 0
+        var lineage: Lineage?
+        if let name = request.query["lineage"] {
+            guard let known = Lineage(name) else { throw Problem(400, "the lineage is not valid") }
+            lineage = known
+        }
+        let device = SyncPoint(lineage: lineage, through: Position(after))
+        do throws(AuthorityFailure) {
+            let page =
+                if wait == 0 {
+                    try await authority.changes(after: device)
+                } else {
+                    try await authority.changes(
+                        after: device, waiting: .seconds(Int64(min(wait, 55))))
+                }
+            return try Self.response(page) { try $0.recorded(by: recording).json() }
+        } catch { throw Problem(error) }
+    }
+
+    private func number(
+        _ request: ServerRequest, _ name: String
+    ) throws(Problem) -> UInt64? {
+        guard let text = request.query[name] else { return nil }
+        guard let number = UInt64(text) else {
+            throw Problem(400, "\(name) must be a whole number, not \"\(text)\"")
+        }
+        return number
+    }
+
+    private static func response<Answer>(
+        _ answer: Answer, _ json: (Answer) throws -> JSON
+    ) throws(AuthorityFailure) -> ServerResponse {
+        do {
+            return ServerResponse(
+                status: 200, headers: ["Content-Type": "application/json"],
+                body: try json(answer).encoded)
+        } catch { throw .failed(reason: "the answer cannot be written: \(error)") }
+    }
+}
+
+extension Verdict {
+    fileprivate var isFinal: Bool { if case .later = self { false } else { true } }
+}
+
+extension Verdicts {
+    fileprivate func adding(_ verdict: Verdict<Event>, on id: IntentID) -> Verdicts {
+        var verdicts = byIntent
+        verdicts[id] = verdict
+        return Verdicts(verdicts, lineage: lineage, head: head)
+    }
+}
+
+/// A failure as a problem document (RFC 9457).
+private struct Problem: Error {
+    let status: Int
+    let detail: String
+    var headers: [String: String] = [:]
+    /// The last shared position of a superseded device.
+    var shared: Position?
+
+    init(_ status: Int, _ detail: String, headers: [String: String] = [:]) {
+        (self.status, self.detail, self.headers) = (status, detail, headers)
+    }
+
+    /// The statuses are those of the table in "Sync an app".
+    init(_ failure: AuthorityFailure) {
+        switch failure {
+        case .unauthenticated(let reason): self.init(403, reason)
+        case .unavailable(let after, let reason):
+            let seconds = after.map { max(1, $0.components.seconds) }
+            self.init(503, reason, headers: seconds.map { ["Retry-After": "\($0)"] } ?? [:])
+        case .unreachable(let reason): self.init(503, reason)
+        case .invalidAnswer(let reason): self.init(502, reason)
+        case .failed(let reason): self.init(500, reason)
+        case .superseded(let shared):
+            self.init(409, "the device has data that this server does not have")
+            self.shared = shared
+        }
+    }
+
+    private static let titles: [Int: String] = [
+        400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+        405: "Method Not Allowed", 409: "Conflict", 413: "Content Too Large",
+        500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable",
+    ]
+
+    var response: ServerResponse {
+        var document: JSON.Object = [
+            "title": .string(ExactString(Self.titles[status] ?? "")),
+            "status": .integer(Int64(status)), "detail": .string(ExactString(detail)),
+        ]
+        if let shared {
+            document["code"] = .string("superseded")
+            document["shared"] = .of(shared)
+        }
+        var headers = headers
+        headers["Content-Type"] = "application/problem+json"
+        if status == 401 { headers["WWW-Authenticate"] = "Bearer" }
+        return ServerResponse(
+            status: status, headers: headers, body: JSON.object(document).encoded)
+    }
+}

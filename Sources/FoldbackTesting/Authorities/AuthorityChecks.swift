@@ -1,0 +1,307 @@
+import Foldback
+import FoldbackSync
+
+// MARK: A1: each intent is decided once
+
+extension AuthorityCheck {
+    static var repetition: [AuthorityCheck] {
+        [
+            AuthorityCheck(
+                name: "A1: a repeated intent gets its first verdict",
+                remedy: "Keep the verdict by intent id, with its position, in the transaction that "
+                    + "applies the event, and answer from it."
+            ) { exchange throws(Broken) in
+                let replica = exchange.replica()
+                let intents = [
+                    try exchange.intent(1, of: replica), try exchange.intent(2, of: replica),
+                ]
+                let before = try await exchange.head()
+                let first = try await exchange.decide(intents)
+                try exchange.requireAccepted(intents, in: first)
+                for again in [[intents[0]], [intents[1]], intents] {
+                    try exchange.requireSame(try await exchange.decide(again), first)
+                }
+                try await exchange.requireEffects(of: intents, first, after: before)
+            },
+            AuthorityCheck(
+                name: "A1: ids are a set, not a highest number",
+                remedy:
+                    "Keep every decided id. A lower number may come after a higher one, because "
+                    + "answers get lost in any order."
+            ) { exchange throws(Broken) in
+                let replica = exchange.replica()
+                let before = try await exchange.head()
+                var intents: [Submission<Event>] = []
+                var verdicts: [IntentID: Verdict<Event>] = [:]
+                for number in [3, 1, 2] as [UInt64] {
+                    let intent = try exchange.intent(number, of: replica)
+                    intents.append(intent)
+                    verdicts.merge(try await exchange.decide([intent])) { $1 }
+                }
+                try exchange.requireAccepted(intents, in: verdicts)
+                try await exchange.requireEffects(of: intents, verdicts, after: before)
+            },
+            AuthorityCheck(
+                name: "A1: an id with another event is rejected, and the first verdict stays",
+                remedy:
+                    "Keep the event, or a digest of its format and bytes, with each id. Reject the "
+                    + "same id with another one, and do not keep that rejection."
+            ) { exchange throws(Broken) in
+                let replica = exchange.replica()
+                let before = try await exchange.head()
+                let intent = try exchange.intent(1, of: replica)
+                let other = try exchange.intent(1, of: replica)
+                let first = try await exchange.decide([intent])
+                guard case .rejected = try await exchange.decide([other])[other.id] else {
+                    throw Broken(
+                        "\(exchange.shown(other.id)) came with another event, and was accepted")
+                }
+                try exchange.requireSame(try await exchange.decide([intent]), first)
+                try await exchange.requireEffects(of: [intent], first, after: before)
+            },
+            AuthorityCheck(
+                name: "A1: a rejection is remembered",
+                remedy: "Keep rejections as you keep acceptances. The user was told.",
+                needs: { $0.refused == nil ? "samples that the server refuses" : nil }
+            ) { exchange throws(Broken) in
+                let replica = exchange.replica()
+                let before = try await exchange.head()
+                let (intent, unlocking) = try exchange.refusedIntent(of: replica)
+                let first = try await exchange.decide([intent])
+                try exchange.requireRejected(intent, in: first)
+                if let unlocking { try await exchange.decide([unlocking]) }
+                let again = try await exchange.decide([intent])
+                try exchange.requireRejected(intent, in: again)
+                try exchange.requireSame(again, first)
+                try await exchange.requireNoEffect(of: intent, after: before)
+            },
+            AuthorityCheck(
+                name: "A1: an intent that comes twice at once is decided once",
+                remedy:
+                    "Look the id up and decide in one transaction, under a lock or a unique key."
+            ) { exchange throws(Broken) in
+                let replica = exchange.replica()
+                let before = try await exchange.head()
+                let intents = [try exchange.intent(1, of: replica)]
+                let (authority, device) = (
+                    exchange.authority, SyncPoint(lineage: exchange.lineage, through: 0)
+                )
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<8 {
+                        group.addTask { _ = try? await authority.submit(intents, from: device) }
+                    }
+                }
+                let verdicts = try await exchange.decide(intents)
+                try exchange.requireAccepted(intents, in: verdicts)
+                try await exchange.requireEffects(of: intents, verdicts, after: before)
+            },
+            AuthorityCheck(
+                name: "A1: a replacing event stays the same",
+                remedy:
+                    "Keep the event that was applied, and name it in each answer on the intent.",
+                needs: { $0.reworded == nil ? "samples that the server rewords" : nil }
+            ) { exchange throws(Broken) in
+                let replica = exchange.replica()
+                let before = try await exchange.head()
+                let event = exchange.samples.reworded?(exchange.number())
+                let intents = [try exchange.intent(1, of: replica, event)]
+                let first = try await exchange.decide(intents)
+                guard case .accepted(_, .some) = first[intents[0].id] else {
+                    throw Broken("the sample of a reworded event has no replacement")
+                }
+                try exchange.requireSame(try await exchange.decide(intents), first)
+                try await exchange.requireEffects(of: intents, first, after: before)
+            },
+        ]
+    }
+}
+
+// MARK: A2: what is delivered
+
+extension AuthorityCheck {
+    static var delivery: [AuthorityCheck] {
+        [
+            AuthorityCheck(
+                name: "A2: an effect is there when its verdict is",
+                remedy: "Answer only after the transaction with verdict and effect is durable and "
+                    + "readers see it."
+            ) { exchange throws(Broken) in
+                let intent = try exchange.intent(1, of: exchange.replica())
+                let before = try await exchange.head()
+                let answer = try await exchange.submit([intent])
+                guard case .accepted(let position?, _) = answer[intent.id] else { return }
+                guard answer.head ?? position >= position else {
+                    throw Broken(
+                        "the verdict has position \(position), and the answer's head is "
+                            + "\(answer.head ?? 0)")
+                }
+                let (events, through, _) = try await exchange.fetch(after: before)
+                guard through >= position, events.contains(where: { $0.origin == intent.id }) else {
+                    throw Broken(
+                        "\(exchange.shown(intent.id)) is accepted at \(position), and the pages up "
+                            + "to \(through) do not have its effect")
+                }
+            },
+            AuthorityCheck(
+                name: "A2: the author gets the effects too, with the intents' ids",
+                remedy:
+                    "Deliver each effect to all replicas that may see it, the author's too, with "
+                    + "its intent as its origin."
+            ) { exchange throws(Broken) in
+                let (one, two) = (exchange.replica(), exchange.replica())
+                let before = try await exchange.head()
+                let intents = [
+                    try exchange.intent(1, of: one), try exchange.intent(1, of: two),
+                    try exchange.intent(2, of: one),
+                ]
+                let verdicts = try await exchange.decide(intents)
+                try exchange.requireAccepted(intents, in: verdicts)
+                try await exchange.requireEffects(of: intents, verdicts, after: before)
+            },
+            AuthorityCheck(
+                name: "A2: a rejected intent has no effect",
+                remedy: "Decide before you apply, or roll the transaction back.",
+                needs: { $0.refused == nil ? "samples that the server refuses" : nil }
+            ) { exchange throws(Broken) in
+                let replica = exchange.replica()
+                let before = try await exchange.head()
+                let (intent, _) = try exchange.refusedIntent(of: replica)
+                try exchange.requireRejected(intent, in: try await exchange.decide([intent]))
+                try await exchange.requireNoEffect(of: intent, after: before)
+            },
+            AuthorityCheck(
+                name: "A2: through is not ahead of its page",
+                remedy:
+                    "Set through to the last position that the page has in whole, or to the head "
+                    + "if the page has everything up to it."
+            ) { exchange throws(Broken) in
+                let pages = try await exchange.manyPages()
+                for (id, position) in pages.missing where !pages.ends.contains(position) {
+                    throw Broken(
+                        "\(exchange.shown(id)) is accepted at \(position), and no page has it")
+                }
+                for end in pages.ends.sorted().prefix(4) {
+                    let rest = try await exchange.fetch(after: end)
+                    let wanted = pages.events.filter { $0.position > end }.map(\.origin)
+                    guard
+                        rest.events.filter({ $0.position <= pages.through }).map(\.origin) == wanted
+                    else { throw Broken("the events after \(end) are others the second time") }
+                }
+            },
+            AuthorityCheck(
+                name: "A2: a page has whole positions",
+                remedy: "End a page between two positions: all events of a position go together."
+            ) { exchange throws(Broken) in
+                let pages = try await exchange.manyPages()
+                for (id, position) in pages.missing where pages.ends.contains(position) {
+                    throw Broken(
+                        "a page ends at \(position), and lacks \(exchange.shown(id)), which is "
+                            + "there too")
+                }
+            },
+            AuthorityCheck(
+                name: "A2: a long poll misses no event",
+                remedy: "Look for events after you have begun to listen, not before."
+            ) { exchange throws(Broken) in
+                let intent = try exchange.intent(1, of: exchange.replica())
+                let before = try await exchange.head()
+                let device = SyncPoint(lineage: exchange.lineage, through: before)
+                let authority = exchange.authority
+                let poll = Task {
+                    try? await authority.changes(after: device, waiting: .seconds(5))
+                }
+                let verdicts = try await exchange.decide([intent])
+                guard case .accepted(let position?, _) = verdicts[intent.id],
+                    let page = await poll.value.map(exchange.noted), page.through >= position
+                else { return }
+                guard page.events.contains(where: { $0.origin == intent.id }) else {
+                    throw Broken("the poll passed \(position), and has no effect from there")
+                }
+            },
+        ]
+    }
+}
+
+// MARK: A3 and N6: positions and lineages
+
+extension AuthorityCheck {
+    static var positions: [AuthorityCheck] {
+        [
+            AuthorityCheck(
+                name: "A3: positions rise, and are used once",
+                remedy:
+                    "Give each effect a higher position than all that were delivered, in the order "
+                    + "in which transactions commit. A sequence that is drawn before the commit does "
+                    + "not."
+            ) { exchange throws(Broken) in
+                let replica = exchange.replica()
+                var last = try await exchange.head()
+                for number in 1...3 as ClosedRange<UInt64> {
+                    let intent = try exchange.intent(number, of: replica)
+                    let verdict = try await exchange.decide([intent])[intent.id]
+                    guard case .accepted(let position?, _) = verdict else { continue }
+                    guard position > last else {
+                        throw Broken(
+                            "\(exchange.shown(intent.id)) is at \(position), and positions up to "
+                                + "\(last) were delivered before")
+                    }
+                    last = max(try await exchange.fetch(after: last).through, position)
+                }
+            }
+        ]
+    }
+
+    static var lineages: [AuthorityCheck] {
+        [
+            AuthorityCheck(
+                name: "N6: each answer names the lineage and the head",
+                remedy:
+                    "Make a random lineage with the database, and send it and the highest position "
+                    + "with each answer. Without them, nobody notices a restored backup."
+            ) { exchange throws(Broken) in
+                let page = try await exchange.page(after: 0)
+                let answer = try await exchange.submit([
+                    try exchange.intent(1, of: exchange.replica())
+                ])
+                guard page.lineage != nil, page.head != nil else {
+                    throw Broken("a page names no lineage or no head")
+                }
+                guard answer.lineage == page.lineage, answer.head != nil else {
+                    throw Broken(
+                        "an answer to intents names another lineage than a page, or no head")
+                }
+            },
+            AuthorityCheck(
+                name: "N6: a request with another lineage is superseded, and decides nothing",
+                remedy:
+                    "Compare the request's lineage before you decide. Answer with superseded and 0."
+            ) { exchange throws(Broken) in
+                let before = try await exchange.head()
+                let intent = try exchange.intent(1, of: exchange.replica())
+                let stranger = SyncPoint(lineage: .fresh(), through: 0)
+                guard try await exchange.superseded([intent], from: stranger) == 0 else {
+                    throw Broken("the request was not superseded from 0")
+                }
+                try await exchange.requireNoEffect(of: intent, after: before)
+                let verdicts = try await exchange.decide([intent])
+                try exchange.requireAccepted([intent], in: verdicts)
+                try await exchange.requireEffects(of: [intent], verdicts, after: before)
+            },
+            AuthorityCheck(
+                name: "N6: a device that is ahead of the server is superseded",
+                remedy:
+                    "Compare the request's through with the head before you decide. Answer with "
+                    + "superseded and the head."
+            ) { exchange throws(Broken) in
+                let before = try await exchange.head()
+                let intent = try exchange.intent(1, of: exchange.replica())
+                let ahead = SyncPoint(
+                    lineage: exchange.lineage, through: Position(before.value + 1_000_000))
+                guard let shared = try await exchange.superseded([intent], from: ahead),
+                    shared < ahead.through
+                else { throw Broken("the request was not superseded") }
+                try await exchange.requireNoEffect(of: intent, after: before)
+            },
+        ]
+    }
+}

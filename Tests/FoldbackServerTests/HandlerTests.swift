@@ -1,0 +1,170 @@
+import Foldback
+import FoldbackServer
+import FoldbackSync
+import FoldbackTesting
+import TestSupport
+import Testing
+
+/// A device's client that calls a handler, with the bodies as bytes. It has the failure table of "Sync an app".
+struct HandlerClient: Authority {
+    let handler: Handler<Move>
+    var bearer: String? = "ann"
+    var space = "main"
+
+    func submit(
+        _ intents: [Submission<Move>], from device: SyncPoint
+    ) async throws(AuthorityFailure) -> Verdicts<Move> {
+        let body = try await answer(
+            ServerRequest(
+                method: "POST", path: "/v1/spaces/\(space)/intents", bearer: bearer,
+                body: SubmitRequest(intents, from: device).jsonBytes()))
+        do { return try Verdicts(jsonBytes: body, answering: intents.first?.id.replica) } catch {
+            throw .invalidAnswer(reason: "\(error)")
+        }
+    }
+
+    func changes(after device: SyncPoint) async throws(AuthorityFailure) -> Changes<Move> {
+        try await changes(after: device, waiting: .zero)
+    }
+
+    func changes(
+        after device: SyncPoint, waiting: Duration
+    ) async throws(AuthorityFailure) -> Changes<Move> {
+        var query = ["after": "\(device.through)"]
+        query["lineage"] = device.lineage.map { "\($0)" }
+        if waiting > .zero { query["wait"] = "\(waiting.components.seconds)" }
+        let body = try await answer(
+            ServerRequest(
+                method: "GET", path: "/v1/spaces/\(space)/changes", query: query, bearer: bearer))
+        do { return try Changes(jsonBytes: body) } catch {
+            throw .invalidAnswer(reason: "\(error)")
+        }
+    }
+
+    private func answer(_ request: ServerRequest) async throws(AuthorityFailure) -> [UInt8] {
+        let response = await handler.respond(to: request)
+        switch response.status {
+        case 200: return response.body
+        case 401, 403: throw .unauthenticated(reason: "\(response.status)")
+        case 409:
+            let problem = try? JSON(parsing: response.body)
+            throw .superseded(shared: Position(problem?["shared"]?.unsignedValue ?? 0))
+        case 503: throw .unavailable(after: nil, reason: "503")
+        default: throw .failed(reason: "\(response.status)")
+        }
+    }
+}
+
+/// Question: does the handler keep the contract on the wire, and answer every bad request?
+@Suite struct HandlerTests {
+    private let spaces = Spaces(in: TemporaryDirectory().url, rules: BoardRules(refused: ["cem"]))
+
+    private var handler: Handler<Move> {
+        Handler(spaces) { bearer in bearer.flatMap(Account.init) }
+    }
+
+    @Test func `a space and an authority in memory pass the suite through the handler`() async {
+        let memory = InProcessAuthority(Board.self) { intent, _ in
+            guard case .set("double", let value) = intent.event else { return .accept }
+            return .reword(.set("double", 2 * value))
+        }
+        let other = Handler(codec: Board.codec) { _ in
+            .ann
+        } authority: { _, _ in
+            memory
+        }
+        for handler in [handler, other] {
+            let report = await checkAuthority(
+                HandlerClient(handler: handler), samples: CheckAuthorityTests.samples, seed: 1)
+            #expect(report.isClean && report.passed.count == 16, "\(report)")
+        }
+        await spaces.close()
+    }
+
+    @Test func `an outbox and a downlink work through the handler`() async throws {
+        let store = Store.inMemory(Board.self, confirmedBy: .downlink)
+        for number in 1...3 { _ = try await store.record(.set("a", number)) }
+        let client = HandlerClient(handler: handler)
+        let outbox = Outbox(store, to: client, policy: .ordered)
+        let sending = Task { try await outbox.run() }
+        while store.status.pendingCount > 0 { try await Task.sleep(for: .milliseconds(5)) }
+        sending.cancel()
+        try await sending.value
+        _ = try await Downlink(store, from: client, policy: .ordered).fetch()
+        #expect(store.overlay.isEmpty && store.confirmed.cells == ["a": 3])
+        await spaces.close()
+    }
+
+    @Test
+    func
+        `N13: an intent that the server cannot read is postponed, and nothing after it is decided`()
+        async throws
+    {
+        let unread = RecordedEvent(format: EventFormat(codec: 200, version: 1), bytes: [1])
+        let intents = [sent(1, .set("a", 1)), sent(2, .set("b", 1)), sent(3, .set("c", 1))]
+            .enumerated().map { index, intent in
+                Submission(
+                    id: intent.id, event: intent.recorded,
+                    recorded: index == 1 ? unread : intent.recorded, time: intent.time, info: [:])
+            }
+        let request = SubmitRequest(intents, from: SyncPoint(lineage: nil, through: 0))
+        let response = await handler.respond(
+            to: ServerRequest(
+                method: "POST", path: "/v1/spaces/main/intents", bearer: "ann",
+                body: request.jsonBytes()))
+        let answer = try Verdicts<Move>(jsonBytes: response.body, answering: nil)
+        #expect(answer[id(1)] == .accepted(position: 2, replacement: nil))
+        #expect(
+            answer[id(2)]
+                == .later(after: .seconds(3_600), reason: "the server is older than the app"))
+        #expect(answer.byIntent.count == 2)
+        await spaces.close()
+    }
+
+    @Test(arguments: [
+        ("GET", "/v1/spaces/main/intents", "ann", "", 405),
+        ("POST", "/v1/spaces/main/changes", "ann", "", 405),
+        ("GET", "/v1/spaces/../changes", "ann", "", 404),
+        ("GET", "/v1/spaces/%2e%2e/changes", "ann", "", 404),
+        ("GET", "/v1/spaces/.hidden/changes", "ann", "", 404),
+        ("GET", "/v1/spaces//changes", "ann", "", 404), ("GET", "/", "ann", "", 404),
+        ("GET", "", "ann", "", 404), ("GET", "/v1/spaces/main/changes/", "ann", "", 404),
+        ("GET", "/v1/spaces/main/changes", "", "", 401),
+        ("GET", "/v1/spaces/main/changes", "cem", "", 403),
+        ("POST", "/v1/spaces/main/intents", "ann", "", 400),
+        ("POST", "/v1/spaces/main/intents", "ann", "{}", 400),
+        ("POST", "/v1/spaces/main/intents", "ann", "{\"through\":-1,\"intents\":[]}", 400),
+        ("POST", "/v1/spaces/main/intents", "ann", "[[[[", 400),
+        (
+            "POST", "/v1/spaces/main/intents", "ann",
+            String(repeating: "[", count: 200_000), 400
+        ),
+        (
+            "POST", "/v1/spaces/main/intents", "ann",
+            "{\"through\":0,\"through\":0,\"intents\":[]}", 400
+        ),
+        ("POST", "/v1/spaces/main/intents", "ann", String(repeating: " ", count: 4 << 20 | 1), 413),
+    ])
+    func `a bad request gets a problem document`(
+        method: String, path: String, bearer: String, body: String, status: Int
+    ) async throws {
+        let response = await handler.respond(
+            to: ServerRequest(
+                method: method, path: path, bearer: bearer.isEmpty ? nil : bearer,
+                body: Array(body.utf8)))
+        #expect(response.status == status)
+        #expect(response.headers["Content-Type"] == "application/problem+json")
+        let problem = try JSON(parsing: response.body)
+        #expect(problem["status"] == .integer(Int64(status)) && problem["detail"] != nil)
+        await spaces.close()
+    }
+
+    @Test(arguments: [["after": "-1"], ["after": "x"], ["wait": "1.5"], ["lineage": ""]])
+    func `a bad query is refused`(query: [String: String]) async throws {
+        let response = await handler.respond(
+            to: ServerRequest(
+                method: "GET", path: "/v1/spaces/main/changes", query: query, bearer: "ann"))
+        #expect(response.status == 400)
+        await spaces.close()
+    }
+}
