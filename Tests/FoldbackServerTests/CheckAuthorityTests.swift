@@ -7,8 +7,8 @@ import Testing
 
 /// Question: does the suite pass every sound server, and find each flaw by the check that names it?
 @Suite struct CheckAuthorityTests {
-    static let samples = AuthoritySamples<Move>(codec: Board.codec) { .set("cell \($0)", $0) }
-        .refusing({ .add("absent \($0)", 1) }, until: { .set("absent \($0)", 1) })
+    static let samples = AuthoritySamples<Move>(codec: Board.codec) { .set("cell\($0)", $0) }
+        .refusing({ .add("absent\($0)", 1) }, until: { .set("absent\($0)", 1) })
         .rewording { .set("double", $0) }
 
     @Test func `authorities of FoldbackSync and FoldbackServer pass`() async throws {
@@ -18,7 +18,8 @@ import Testing
         }
         let directory = TemporaryDirectory()
         let space = try await Space.open(at: directory.url, rules: BoardRules())
-        let spaces = Spaces(in: TemporaryDirectory().url, rules: BoardRules())
+        let folder = TemporaryDirectory()
+        let spaces = Spaces(in: folder.url, rules: BoardRules())
         let authorities: [any Authority<Move>] = [
             memory, space.authority(for: .ann), spaces.authority(for: .ann, in: .main),
             FlawedServer(.none),
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test func `what the samples cannot show is named`() async {
-        let samples = AuthoritySamples<Move>(codec: Board.codec) { .set("cell \($0)", $0) }
+        let samples = AuthoritySamples<Move>(codec: Board.codec) { .set("cell\($0)", $0) }
         let report = await checkAuthority(FlawedServer(.none), samples: samples, seed: 1)
         #expect(report.isClean && report.skipped.count == 3)
         #expect(report.description.contains("not checked: A1: a rejection is remembered: samples"))

@@ -57,7 +57,12 @@ struct HandlerClient: Authority {
 
 /// Question: does the handler keep the contract on the wire, and answer every bad request?
 @Suite struct HandlerTests {
-    private let spaces = Spaces(in: TemporaryDirectory().url, rules: BoardRules(refused: ["cem"]))
+    private let directory = TemporaryDirectory()
+    private let spaces: Spaces<BoardRules>
+
+    init() {
+        spaces = Spaces(in: directory.url, rules: BoardRules(refused: ["cem"]))
+    }
 
     private var handler: Handler<Move> {
         Handler(spaces) { bearer in bearer.flatMap(Account.init) }
