@@ -78,7 +78,7 @@ public actor Space<R: Rules> {
             also: [AdditionalProjection(DecisionIndex<R.State>.self)], conflicts: .perProjection,
             confirmedBy: .downlink, durability: .durable, sources: log)
         do throws(LogError) {
-            return try await Space(store, name, rules, isAdopting, sources, bell)
+            return try await Space(store, name, rules, sources, bell) { isAdopting ? $0 : nil }
         } catch {
             await store.close()
             throw error
@@ -90,19 +90,31 @@ public actor Space<R: Rules> {
         named name: SpaceName = .main, rules: R, sources: SyncSources = .system,
         log: LogSources = .system
     ) async -> Space {
+        await inMemory(
+            named: name, rules: rules, lineage: .fresh(), sources: sources, log: log)
+    }
+
+    /// The same with a lineage, for a simulated authority that was restored.
+    package static func inMemory(
+        named name: SpaceName = .main, rules: R, lineage: Lineage, sources: SyncSources,
+        log: LogSources
+    ) async -> Space {
         let store = Store.inMemory(
             Decided<R.State>.self, also: [AdditionalProjection(DecisionIndex<R.State>.self)],
             conflicts: .perProjection, confirmedBy: .downlink, sources: log)
-        do { return try await Space(store, name, rules, false, sources, Signal()) } catch {
+        do { return try await Space(store, name, rules, sources, Signal()) { _ in lineage } } catch
+        {
             preconditionFailure("a log in memory cannot be written: \(error)")
         }
     }
 
+    /// - Parameter lineage: returns the lineage of a log that is new or a copy, given that of the copy; nil
+    ///   for a fresh one.
     private init(
-        _ store: Store<Decided<R.State>>, _ name: SpaceName, _ rules: R, _ isAdopting: Bool,
-        _ sources: SyncSources, _ bell: Signal
+        _ store: Store<Decided<R.State>>, _ name: SpaceName, _ rules: R, _ sources: SyncSources,
+        _ bell: Signal, lineage: @Sendable (Lineage?) -> Lineage?
     ) async throws(LogError) {
-        let founding = try await Self.found(store, isAdopting: isAdopting)
+        let founding = try await Self.found(store, lineage)
         self.store = store
         self.name = name
         self.rules = rules
@@ -209,7 +221,7 @@ extension Space {
     ///
     /// - Throws: the errors of a write; `.notALog` if another program wrote into the log.
     private static func found(
-        _ store: Store<Decided<R.State>>, isAdopting: Bool
+        _ store: Store<Decided<R.State>>, _ lineage: @Sendable (Lineage?) -> Lineage?
     ) async throws(LogError) -> Founding {
         let status = store.status
         guard status.sequence.value == status.through.value, status.base == 0 else {
@@ -220,7 +232,7 @@ extension Space {
         let known = store.view.founding
         if let known, known.replica == status.replica { return known }
         let founding = Founding(
-            lineage: known.flatMap { isAdopting ? $0.lineage : nil } ?? .fresh(),
+            lineage: lineage(known?.lineage) ?? .fresh(),
             replica: status.replica)
         let position = Position(status.through.value + 1)
         do throws(CommandError) {

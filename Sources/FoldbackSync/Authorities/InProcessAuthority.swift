@@ -23,12 +23,12 @@ import Synchronization
 public final class InProcessAuthority<P: Projection>: Authority {
     public typealias Event = P.Event
 
-    private struct Decided {
+    struct Decided {
         let recorded: RecordedEvent
         let verdict: Verdict<P.Event>
     }
 
-    private struct Books {
+    struct Books {
         var state = P()
         var events: [ConfirmedEvent<P.Event>] = []
         var decided: [IntentID: Decided] = [:]
@@ -47,10 +47,10 @@ public final class InProcessAuthority<P: Projection>: Authority {
 
     /// The name of this authority's data.
     public let lineage: Lineage
-    private let books = Mutex(Books())
+    let books = Mutex(Books())
     private let eventsPerPageMax: Int
-    private let ruling: @Sendable (Submission<P.Event>, P) -> Ruling<P.Event>
-    private let sources: SyncSources
+    package let ruling: @Sendable (Submission<P.Event>, P) -> Ruling<P.Event>
+    package let sources: SyncSources
     /// Rings after each request that decided intents.
     private let decisions = Signal()
 
@@ -121,6 +121,9 @@ public final class InProcessAuthority<P: Projection>: Authority {
 
     /// All confirmed events, in order of position.
     public var events: [ConfirmedEvent<P.Event>] { books.withLock { $0.events } }
+
+    /// The highest position that an intent has. An intent may have it without an event.
+    package var head: Position { books.withLock { $0.position } }
 
     /// The number of intents with a verdict.
     public var decidedCount: Int { books.withLock { $0.decided.count } }

@@ -189,7 +189,7 @@ extension Fleet {
                     expectedName: "the authority", expected: difference.expected,
                     foundName: name, found: difference.found))
         }
-        let through = books.events.last?.position ?? 0
+        let through = books.head
         if shared.kind == .downlink, store.status.through != through {
             broke(
                 "through",

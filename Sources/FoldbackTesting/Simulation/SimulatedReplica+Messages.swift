@@ -24,7 +24,7 @@ extension SimulatedReplica {
         else { return true }
         let status = process.downlink.status
         return status.pause == nil && !status.isFetching
-            && status.through == server.books.events.last?.position ?? 0
+            && status.through == server.books.head
     }
 
     /// The user abandons intents on which the authority fails for ever, once all other intents that

@@ -46,7 +46,7 @@ final class SimulatedServer<P: Projection>: Sendable {
     /// Returns what the authority looks at of what a device knows.
     func seen(_ device: SyncPoint) -> SyncPoint {
         if comparesDevices { return device }
-        let head = books.events.last?.position ?? 0
+        let head = books.head
         return SyncPoint(lineage: nil, through: min(device.through, head))
     }
 
