@@ -54,7 +54,7 @@ struct GroupInProgress<R: Rules>: Sendable {
     ) -> Result<[IntentID: Verdict<Event>], AuthorityFailure> {
         for intent in ticket.intents {
             let owner = replicas[intent.id.replica]?.account ?? ticket.account
-            guard owner == ticket.account, intent.id.replica != ownReplica else {
+            guard owner == ticket.account, intent.id.replica != ownReplica else {  // mutant: replica-owner
                 return .failure(.noAccess)
             }
         }
@@ -63,7 +63,7 @@ struct GroupInProgress<R: Rules>: Sendable {
             do throws(AuthorityFailure) {
                 let verdict = try verdict(on: intent, by: ticket.account)
                 verdicts[intent.id] = verdict
-                if case .later = verdict { break }
+                if case .later = verdict { break }  // mutant: first-later
             } catch {
                 return .failure(error)
             }

@@ -142,7 +142,7 @@ extension Space {
                     guard let replica = replicas[id.replica], let number = replica.number,
                         id.number.value <= replica.highest
                     else { continue }
-                    found[id] = try rows.get(
+                    found[id] = try rows.get(  // mutant: decided-before
                         KeyPair(number, id.number.value), in: DecisionTables.intents)
                 }
                 return found

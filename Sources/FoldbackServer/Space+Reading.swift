@@ -16,7 +16,7 @@ extension Space {
         for _ in 0..<SpaceLimits.pageGroupsMax where through < tail.head {
             let next = Position(through.value + 1)
             let group = if let held = tail.group(at: next) { held } else { try read(at: next) }
-            let shown = group.effects.filter {
+            let shown = group.effects.filter {  // mutant: shown-effects
                 $0.account == account || rules.shows($0.effect.event, to: account)
             }
             bytes += shown.reduce(0) { $0 + $1.effect.recorded.bytes.count }

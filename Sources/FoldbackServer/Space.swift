@@ -230,7 +230,7 @@ extension Space {
                 reason: "the position of each decision must be the number of its entry")
         }
         let known = store.view.founding
-        if let known, known.replica == status.replica { return known }
+        if let known, known.replica == status.replica { return known }  // mutant: copied-space
         let founding = Founding(
             lineage: lineage(known?.lineage) ?? .fresh(),
             replica: status.replica)

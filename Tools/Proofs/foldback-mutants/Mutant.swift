@@ -116,4 +116,4 @@ struct Mutant: Sendable {
 let mutants: [Mutant] =
     entryMutants + answerMutants + storageMutants + fileMutants + sendingMutants + undoMutants
     + rowMutants
-    + sharingMutants + viewMutants + projectionMutants
+    + sharingMutants + viewMutants + serverMutants + projectionMutants

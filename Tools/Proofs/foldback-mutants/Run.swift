@@ -98,10 +98,11 @@ struct Run: ParsableCommand {
         let end = try Processes.run(
             [tests, "--testing-library", "swift-testing", "--filter", filter],
             environment: [Prepare.variable: "\(index)"], errors: .output, secondsMax: seconds)
-        guard end.isSuccess else { return false }
-        guard end.output.contains("Test run with 1 test ") else {
+        // A test that crashes or does not end prints no last line.
+        let isOther = end.output.contains("Test run with ")
+        guard !isOther || end.output.contains("Test run with 1 test ") else {
             throw ValidationError("no single test has the name \"\(test)\"")
         }
-        return true
+        return end.isSuccess
     }
 }

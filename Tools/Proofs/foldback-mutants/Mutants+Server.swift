@@ -1,0 +1,23 @@
+/// Faults of a server.
+let serverMutants: [Mutant] = [
+    Mutant(
+        "a server does not look up what it has decided", rule: "N4",
+        test: "N4: a repeated intent gets its first verdict, also after a restart",
+        at: "decided-before", .skip()),
+    Mutant(
+        "a postponed intent does not end its request", rule: "N5",
+        test: "N5: the first postponed intent ends its request, and nothing is kept of it",
+        at: "first-later", .skip()),
+    Mutant(
+        "a copied space keeps its lineage", rule: "N6",
+        test: "N6: a copy has a new lineage, unless it is adopted",
+        at: "copied-space", .replace("known.replica == status.replica", with: "true")),
+    Mutant(
+        "everybody sees every effect", rule: "N8",
+        test: "N8: an account sees its own effects, and others what the rules show",
+        at: "shown-effects", .holds),
+    Mutant(
+        "an account uses the replica of another account", rule: "N10",
+        test: "N10: a replica belongs to the account that used it first",
+        at: "replica-owner", .holds),
+]
