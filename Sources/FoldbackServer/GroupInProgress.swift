@@ -17,8 +17,10 @@ struct GroupInProgress<R: Rules>: Sendable {
     private(set) var decisions: [(IntentID, Decision<Event>)] = []
     /// The place of each intent in ``decisions``.
     private var places: [IntentID: Int] = [:]
-    /// Returns the verdict on an intent that was decided before.
-    private let verdict: @Sendable (IntentID, Position) -> Result<Verdict<Event>, AuthorityFailure>
+    /// Reads the verdicts of a group that was decided before.
+    private let read: @Sendable (Position) throws(AuthorityFailure) -> Verdicts<Event>
+    /// What was read. A repeated request is often of one group.
+    private var earlier: [Position: Verdicts<Event>] = [:]
     /// The replica id of the space's log, which no device can have.
     private let ownReplica: ReplicaID
 
@@ -26,8 +28,7 @@ struct GroupInProgress<R: Rules>: Sendable {
         at position: Position, _ rules: R, time: Timestamp, over state: GuardedState<R.State>,
         known: [IntentID: DecidedIntent], _ replicas: [ReplicaID: WorkingReplica],
         ownReplica: ReplicaID,
-        verdict:
-            @escaping @Sendable (IntentID, Position) -> Result<Verdict<Event>, AuthorityFailure>
+        read: @escaping @Sendable (Position) throws(AuthorityFailure) -> Verdicts<Event>
     ) {
         self.position = position
         self.rules = rules
@@ -37,7 +38,7 @@ struct GroupInProgress<R: Rules>: Sendable {
         self.known = known
         self.replicas = replicas
         self.ownReplica = ownReplica
-        self.verdict = verdict
+        self.read = read
     }
 
     /// The decisions as events of the space's log.
@@ -80,9 +81,9 @@ struct GroupInProgress<R: Rules>: Sendable {
             let decision = decisions[place].1
             return decision.digest == digest ? decision.verdict : .idReused(intent.id)
         }
-        if let earlier = known[intent.id] {
-            guard earlier.digest == digest else { return .idReused(intent.id) }
-            return try verdict(intent.id, earlier.position).get()
+        if let decided = known[intent.id] {
+            guard decided.digest == digest else { return .idReused(intent.id) }
+            return try verdict(on: intent.id, at: decided.position)
         }
         let outcome: Decision<Event>.Outcome
         switch try ruling(on: intent, by: account) {
@@ -108,14 +109,25 @@ struct GroupInProgress<R: Rules>: Sendable {
         return decision.verdict
     }
 
+    private mutating func verdict(
+        on id: IntentID, at position: Position
+    ) throws(AuthorityFailure) -> Verdict<Event> {
+        let group = if let known = earlier[position] { known } else { try read(position) }
+        earlier[position] = group
+        guard let verdict = group[id] else {
+            throw .unavailable(after: nil, reason: "the decision on \(id) is not at \(position)")
+        }
+        return verdict
+    }
+
     /// Asks the app's rules.
     ///
     /// - Throws: `.failed` if a rejection is longer than a log can keep.
     private func ruling(
         on intent: Submission<Event>, by account: Account
     ) throws(AuthorityFailure) -> Ruling<Event> {
-        guard intent.recorded.bytes.count <= SpaceLimits.eventBytesMax else {
-            let bytes = SpaceLimits.eventBytesMax
+        guard intent.recorded.bytes.count <= SpaceLimits.requestBytesMax else {
+            let bytes = SpaceLimits.requestBytesMax
             return .reject(
                 Rejection(code: "too-large", message: "an event has at most \(bytes) bytes"))
         }

@@ -28,7 +28,7 @@ extension Space {
         guard queue.intentCount < SpaceLimits.queueCountMax else {
             throw .unavailable(after: .seconds(1), reason: "the space has too many requests")
         }
-        let intents = Array(intents.prefix(SpaceLimits.groupCountMax))
+        let intents = Self.bounded(intents)
         guard isDeciding else {
             isDeciding = true
             queue.append(Ticket(intents, by: account, waiting: nil))
@@ -41,6 +41,16 @@ extension Space {
         case .answered(let result): return try result.get()
         case .yourTurn: return try await decideGroup().get()
         }
+    }
+
+    /// The first intents of a request, as many as one group may have. The others come again.
+    private static func bounded(_ intents: [Submission<Event>]) -> [Submission<Event>] {
+        var bytes = 0
+        let fitting = intents.prefix(SpaceLimits.groupCountMax).prefix { intent in
+            bytes += intent.recorded.bytes.count
+            return bytes <= SpaceLimits.requestBytesMax
+        }
+        return Array(fitting.isEmpty ? intents.prefix(1) : fitting)
     }
 
     /// Refuses a request as a whole if an id comes twice: an answer has one verdict for each id (N4).
@@ -96,10 +106,8 @@ extension Space {
             group = GroupInProgress(
                 at: Position(head.value + 1), rules, time: sources.now(),
                 over: working ?? GuardedState(store.view.state), known: try lookUp(tickets),
-                replicas, ownReplica: store.status.replica
-            ) { [self] id, position in
-                Result { () throws(AuthorityFailure) in try verdict(on: id, at: position) }
-            }
+                replicas, ownReplica: replica
+            ) { [self] position throws(AuthorityFailure) in try self.verdicts(at: position) }
         } catch { return all(error) }
         // The group has the only copy of what it changes.
         (working, replicas) = (nil, [:])

@@ -52,16 +52,17 @@ extension Space {
         return DecidedGroup(position: position, decisions)
     }
 
-    /// Returns the verdict on an intent that was decided.
-    nonisolated func verdict(
-        on id: IntentID, at position: Position
-    ) throws(AuthorityFailure) -> Verdict<Event> {
+    /// Reads the verdicts of a group from the log.
+    nonisolated func verdicts(
+        at position: Position
+    ) throws(AuthorityFailure) -> Verdicts<Event> {
+        var verdicts: [IntentID: Verdict<Event>] = [:]
         for event in try decided(at: position) {
-            if event.intent == id, case .decided(let decision) = event.event {
-                return decision.verdict
+            if let id = event.intent, case .decided(let decision) = event.event {
+                verdicts[id] = decision.verdict
             }
         }
-        throw .unavailable(after: nil, reason: "the decision on \(id) is not at \(position)")
+        return Verdicts(verdicts)
     }
 
     /// Reads the events of an entry with their intents.

@@ -28,6 +28,8 @@ public actor Space<R: Rules> {
     public nonisolated let rules: R
     /// The log of decisions.
     public nonisolated let store: Store<Decided<R.State>>
+    /// The replica id of the log, which no device can have.
+    nonisolated let replica: ReplicaID
     nonisolated let sources: SyncSources
     nonisolated let tail: Mutex<SpaceTail<Event>>
     /// Rings after each group, and when the space is closed.
@@ -45,6 +47,9 @@ public actor Space<R: Rules> {
     var replicas: [ReplicaID: WorkingReplica] = [:]
 
     /// Opens the space whose log is in `directory`, or creates it.
+    ///
+    /// A request has at most 256 intents and 4 MiB of events: further intents get no verdict, so the outbox sends
+    /// them again. A larger event is rejected with the code "too-large".
     ///
     /// The log has the app's events as effects of decisions. It is confirmed by a downlink, and durable. If `State` has no state codec, opening folds the whole log.
     ///
@@ -116,6 +121,7 @@ public actor Space<R: Rules> {
     ) async throws(LogError) {
         let founding = try await Self.found(store, lineage)
         self.store = store
+        replica = founding.replica
         self.name = name
         self.rules = rules
         self.sources = sources
@@ -171,7 +177,7 @@ public actor Space<R: Rules> {
                     KeyPair(replica.number, intent.number.value), in: DecisionTables.intents)
             }
         }
-        return try decided.map { try verdict(on: intent, at: $0.position) }
+        return try decided.flatMap { try verdicts(at: $0.position)[intent] }
     }
 
     /// Returns the authority that one user's devices use.

@@ -4,8 +4,8 @@ enum SpaceLimits {
     static let groupCountMax = 256
     /// Bytes of a group's intents, unless one request has more.
     static let groupBytesMax = 1 << 20
-    /// Bytes of one event, and of the body of a request. A larger event is rejected.
-    static let eventBytesMax = 4 << 20
+    /// Bytes of the events of a request. Further intents get no verdict. A larger event is rejected.
+    static let requestBytesMax = 4 << 20
     /// Intents that wait for their turn.
     static let queueCountMax = 8_192
     /// Events of a page, unless a group has more.
@@ -21,6 +21,4 @@ enum SpaceLimits {
     static let replicasMax = 65_536
     /// The longest wait of a long poll. A revoked account's poll ends with it (N8).
     static let waitMax: Duration = .seconds(55)
-    /// Spaces of a server that are open at once.
-    static let openMax = 256
 }
