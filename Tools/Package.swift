@@ -54,6 +54,14 @@ let package = Package(
                 "FoldbackExamples", .product(name: "FoldbackReplay", package: "Foldback"),
             ],
             path: "Examples/feed-replay", swiftSettings: strict),
+        // A replay tool over the log of the server of feed-web.
+        .executableTarget(
+            name: "feed-decisions",
+            dependencies: [
+                "FoldbackExamples", .product(name: "FoldbackReplay", package: "Foldback"),
+                .product(name: "FoldbackServer", package: "Foldback"),
+            ],
+            path: "Examples/feed-decisions", swiftSettings: strict),
         // The example of the article "Sync an app", in one file.
         .executableTarget(
             name: "shopping-list",
@@ -78,6 +86,7 @@ let package = Package(
             dependencies: [
                 "FoldbackExamples",
                 .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackServer", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "FoldbackUI", package: "Foldback"),
                 .product(name: "FlyingFox", package: "FlyingFox"),
@@ -211,8 +220,9 @@ let package = Package(
         .testTarget(
             name: "FeedWebTests",
             dependencies: [
-                "BrowserDriver", "feed-web", "FoldbackExamples", "Processes",
+                "BrowserDriver", "feed-decisions", "feed-web", "FoldbackExamples", "Processes",
                 .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackServer", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "FoldbackUI", package: "Foldback"),
                 .product(name: "FlyingFox", package: "FlyingFox"),

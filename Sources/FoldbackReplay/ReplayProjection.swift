@@ -79,11 +79,15 @@
         /// Returns the log's first event if no event of the first entries can be read; nil if one
         /// can.
         func foreignEvent(in log: LogReader) throws -> String?
+        /// Returns the entry as a line of text, with the events as the projection's codec reads them.
+        func line(of entry: LogEntry<[UInt8]>) -> String
         func state(_ log: LogReader, at sequence: LogSequence) throws -> SeenState
         /// Returns a reader of the frames after entry `sequence`; 0 is before the first entry.
         func frames(_ log: LogReader, after sequence: LogSequence) throws -> any FrameReader
         func causes(_ log: LogReader, of place: JSONPointer) throws -> [SeenCause]
         func story(_ log: LogReader, of number: IntentNumber) throws -> SeenStory
+        /// Returns the confirmed events of an intent of another replica.
+        func events(_ log: LogReader, from intent: IntentID) throws -> [SeenEvents]
         func firstBreak(
             _ log: LogReader, assumingMonotone: Bool, _ condition: BreakCondition,
             _ progress: Progress
@@ -202,6 +206,21 @@
                     others: chapter.others.map { SeenIntent($0) })
             }
         }
+    }
+
+    /// The confirmed events of an intent in one entry, and what they changed.
+    struct SeenEvents {
+        let line: String
+        let entry: JSON
+        let changes: [JSONDifference]
+
+        init<Event>(_ events: IntentEvents<Event>) {
+            line = events.entry.line(ofEvents: events.places)
+            entry = events.entry.json
+            changes = events.changes
+        }
+
+        var json: JSON { ["entry": entry, "changes": changes.json] }
     }
 
     /// An intent of the overlay whose effect changed.

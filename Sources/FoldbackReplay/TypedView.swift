@@ -46,6 +46,11 @@
             return first
         }
 
+        func line(of entry: LogEntry<[UInt8]>) -> String {
+            let isText = entry.events.allSatisfy { $0.format.codec == EventFormat.json.codec }
+            return isText ? entry.line : entry.read(by: P.codec).line
+        }
+
         func state(_ log: LogReader, at sequence: LogSequence) throws -> SeenState {
             SeenState(try log.snapshot(of: P.self, also: also, at: sequence))
         }
@@ -60,6 +65,10 @@
 
         func story(_ log: LogReader, of number: IntentNumber) throws -> SeenStory {
             SeenStory(try log.story(of: number, in: P.self, also: also))
+        }
+
+        func events(_ log: LogReader, from intent: IntentID) throws -> [SeenEvents] {
+            try log.events(from: intent, in: P.self, also: also).map { SeenEvents($0) }
         }
 
         func verification(_ log: LogReader) throws -> Verification {

@@ -214,8 +214,13 @@ public struct LoggedEvent<Event: Sendable>: Sendable {
     public var bytes: [UInt8] { payload.bytes }
     /// The codec that wrote the bytes, and its version.
     public var format: EventFormat { payload.format }
-    /// The bytes as text if they are valid UTF-8, else their count.
-    public var text: String { payload.text }
+    /// The bytes as text if they are valid UTF-8, else their count. An event that makes its own JSON,
+    /// such as a decision of FoldbackServer, is that JSON if this code can read it.
+    public var text: String {
+        guard format.codec != EventFormat.json.codec, let event = event as? any JSONRepresentable
+        else { return payload.text }
+        return "\(event.json)"
+    }
     /// The event; nil if this code cannot read the bytes (L5).
     public var event: Event? { payload.event() }
 

@@ -20,7 +20,8 @@
 
         func run() throws {
             let reader = try log.reader()
-            let printer = EntryPrinter(reader, try filter.predicate(in: reader), json)
+            let printer = EntryPrinter(
+                reader, try filter.predicate(in: reader), json, Tool.group.first?.view)
             try printer.print(from: reader.first)
         }
     }
@@ -70,7 +71,8 @@
                     "\(LogArgument.shown(log.path)) is a file and does not grow; use -f with a log")
             }
             let reader = try log.reader()
-            let printer = EntryPrinter(reader, try filter.predicate(in: reader), json)
+            let printer = EntryPrinter(
+                reader, try filter.predicate(in: reader), json, Tool.group.first?.view)
             var next = try printer.printLast(count, of: try reader.lastSequence())
             guard !log.isFile else { return try untilCaughtUp ? requireCaughtUp(reader) : () }
             // The status needs a fold of the log, and it changes only with a new entry.
@@ -107,14 +109,17 @@
         let reader: LogReader
         let isWanted: (LogEntry<[UInt8]>) throws -> Bool
         let json: Bool
+        /// Reads events that are not text; nil if the tool has no projections.
+        let view: (any ReplayedView)?
 
         init(
             _ reader: LogReader, _ isWanted: @escaping (LogEntry<[UInt8]>) throws -> Bool,
-            _ json: Bool
+            _ json: Bool, _ view: (any ReplayedView)?
         ) {
             self.reader = reader
             self.isWanted = isWanted
             self.json = json
+            self.view = view
         }
 
         /// Prints the last matching entries, and entries that were appended in the meantime.
@@ -144,7 +149,7 @@
             return try read(from: start, upTo: nil) { entries in
                 let shown = entries.dropFirst(Int(clamping: left))
                 left -= UInt64(entries.count - shown.count)
-                let lines = shown.map { json ? $0.json.line : $0.line }
+                let lines = shown.map { json ? $0.json.line : view?.line(of: $0) ?? $0.line }
                 if !lines.isEmpty { try Output.write(lines.joined(separator: "\n") + "\n") }
             }
         }

@@ -1,6 +1,7 @@
 #if ReplayTool
     import ArgumentParser
     import Foldback
+    import FoldbackHistory
 
     struct Why<Tool: ReplayTool>: ParsableCommand {
         static var configuration: CommandConfiguration {
@@ -12,6 +13,7 @@
                     Examples:
                       \(Tool.name) why feed.log --key post
                       \(Tool.name) why feed.log --intent 12
+                      \(Tool.name) why server.log --intent phone.12
                     """)
         }
 
@@ -23,8 +25,9 @@
         @Option(help: "A place in the state, such as /post/likes.")
         var place: String?
 
-        @Option(help: "An intent's number.")
-        var intent: UInt64?
+        @Option(
+            help: "An intent's number, or REPLICA.NUMBER for an intent of another replica.")
+        var intent: IntentArgument?
 
         @OptionGroup var projection: ProjectionOption
 
@@ -48,9 +51,10 @@
             let view = try Tool.projection(named: projection.name).view
             let reader = try log.reader(seenBy: view)
             if let intent {
-                let story = try Progress.run("folding") {
-                    try view.story(reader, of: IntentNumber(intent))
+                guard let number = intent.number(in: reader) else {
+                    return try printEvents(of: intent, in: reader, view)
                 }
+                let story = try Progress.run("folding") { try view.story(reader, of: number) }
                 return try json ? print(json: story) : print(story)
             }
             let place =
@@ -74,6 +78,25 @@
                 try Output.line(cause.line)
                 try change("view", cause.view)
                 try change("confirmed", cause.confirmed)
+            }
+        }
+
+        /// Prints what a log has of an intent of another replica.
+        private func printEvents(
+            of intent: IntentArgument, in reader: LogReader, _ view: any ReplayedView
+        ) throws {
+            guard case .id(let id) = intent else { return }
+            let found = try Progress.run("folding") { try view.events(reader, from: id) }
+            guard !found.isEmpty else {
+                throw ValidationError("no event of this log is of intent \(id)")
+            }
+            for events in found {
+                guard !json else {
+                    try Output.line(events.json)
+                    continue
+                }
+                try Output.line(events.line)
+                for line in events.changes.lines(indented: "         ") { try Output.line(line) }
             }
         }
 
@@ -115,6 +138,33 @@
         private func print(json story: SeenStory) throws {
             for chapter in story.chapters { try Output.line(chapter.json) }
             try Output.line(JSON.object(story.end))
+        }
+    }
+
+    /// An intent of the log by its number, or of any replica by its id.
+    enum IntentArgument: ExpressibleByArgument {
+        case number(IntentNumber)
+        case id(IntentID)
+
+        init?(argument: String) {
+            if let number = UInt64(argument) {
+                self = .number(IntentNumber(number))
+                return
+            }
+            // The name of a replica may have periods.
+            guard let period = argument.lastIndex(of: "."),
+                let replica = ReplicaID(String(argument[..<period])),
+                let number = UInt64(argument[argument.index(after: period)...])
+            else { return nil }
+            self = .id(IntentID(replica: replica, number: IntentNumber(number)))
+        }
+
+        /// The number if the intent is of the log's own replica.
+        func number(in log: LogReader) -> IntentNumber? {
+            switch self {
+            case .number(let number): number
+            case .id(let id): id.replica == log.replica ? id.number : nil
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 import Foldback
 import FoldbackExamples
+import FoldbackServer
+import FoldbackSync
 import Foundation
 
 @testable import feed_web
@@ -15,6 +17,28 @@ func intent(_ replica: String, _ number: UInt64) -> IntentID {
 /// Returns the event of a user.
 func event(_ user: String, _ action: FeedAction) -> FeedEvent {
     FeedEvent(by: user, did: action)
+}
+
+extension FeedAuthority {
+    /// Decides on an intent of the user whose name the replica has.
+    func decide(
+        _ id: IntentID, _ event: FeedEvent, _ ruling: StageRuling
+    ) async throws -> Verdict<FeedEvent> {
+        try await decide(
+            Submission(id, event), by: Account(id.replica.description)!, ruling)
+    }
+}
+
+extension Verdict {
+    /// The position of the effect, if the intent is accepted.
+    var position: Position? {
+        if case .accepted(let position, _) = self { position } else { nil }
+    }
+
+    /// Why the intent is rejected, if it is.
+    var reason: String? {
+        if case .rejected(let rejection) = self { rejection.message } else { nil }
+    }
 }
 
 /// A folder that is removed with this value.
@@ -50,6 +74,6 @@ extension ScreenContent {
             stage: WireStage(
                 holding: false, held: [], offline: [], rejectNext: false, loseNextAnswer: false,
                 delay: 0, clock: "manual", now: 0, replicas: ["mia"], restarts: 0, pid: 1,
-                decided: 0))
+                head: 1))
     }
 }

@@ -27,7 +27,7 @@ import Testing
             pauses.append(start.duration(to: clock.now))
             #expect(stage["pid"]?.integerValue != Int64(pid))
             #expect(stage["restarts"]?.integerValue == Int64(round))
-            #expect(stage["decided"]?.integerValue ?? 0 >= Int64(round - 1))
+            #expect(stage["head"]?.integerValue ?? 0 >= Int64(round - 1))
         }
         // A busy machine may delay some of them.
         #expect(pauses.contains { $0 < pauseMax }, "\(pauses), at most \(pauseMax)")
@@ -103,13 +103,13 @@ import Testing
         let trace = try Folder()
         let file = trace.url.appending(path: "trace")
         let server = try await ServerProgram.start(tracingTo: file)
-        let before = try await server.decidedCount()
+        let before = try await server.head()
         try await server.perform(["do": "post", "text": "Hello"])
-        let decided = try await server.decidedCount()
-        #expect(decided == before + 1)
+        let head = try await server.head()
+        #expect(head == before + 1)
         #expect(server.end(by: .input) == 0)
         let calls = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
-        let shown = try #require(calls.firstIndex { $0.contains("decided\\\":\(decided),") })
+        let shown = try #require(calls.firstIndex { $0.contains("head\\\":\(head),") })
         let asked = try #require(calls.firstIndex { $0.contains("\\\"Hello\\\"") })
         // A relaxed log writes the same bytes, and flushes none of them.
         let isFlushed = calls[asked..<shown].contains { line in

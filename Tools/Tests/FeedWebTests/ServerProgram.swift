@@ -89,9 +89,9 @@ final class ServerProgram: Sendable {
         pid_t(try await client.send("GET", "/stage").body["pid"]?.integerValue ?? 0)
     }
 
-    /// The number of intents with a verdict.
-    func decidedCount() async throws -> Int64 {
-        try await client.send("GET", "/stage").body["decided"]?.integerValue ?? 0
+    /// The position of the newest decision.
+    func head() async throws -> Int64 {
+        try await client.send("GET", "/stage").body["head"]?.integerValue ?? 0
     }
 }
 

@@ -1,209 +1,133 @@
 import Foldback
 import FoldbackExamples
+import FoldbackServer
 import FoldbackSync
 import Foundation
 
-/// The authority of all devices. It survives the end of its process.
-///
-/// Each decision is in its own log, flushed, before it is answered. After a restart, the authority
-/// is the fold of that log, so a repeated intent gets its first verdict again (A1).
+/// The authority of all devices: a space with the feed, and what the server does by itself.
 actor FeedAuthority {
-    /// How to decide on an intent. The stage chooses it.
-    enum Ruling: Hashable, Sendable {
-        /// By the rules of the feed.
-        case byRules
-        /// Accept a comment or a post with other words.
-        case reword(String)
-        case reject(String)
-
-        /// Whether the verdict does not depend on other intents.
-        var isRejection: Bool { if case .reject = self { true } else { false } }
-    }
-
-    nonisolated let store: Store<Ledger>
-    private let sources: SyncSources
-    /// The reach of each next boost; nil to compute it from the likes.
-    private var reach: Int?
-    /// The decision that was begun last. Decisions are made one after another.
+    nonisolated let space: Space<FeedRules>
+    /// The server's deletion that was begun last.
     private var last: Task<Void, Never>?
-    /// Called when the log cannot be written until it is opened again.
+    /// Called when the log cannot be used until it is opened again.
     private let lost: @Sendable (LogError) -> Void
 
     /// Opens the log, or creates it with some posts.
     ///
     /// - Parameters:
     ///   - directory: where the log is.
-    ///   - seeds: the decisions of a new log.
+    ///   - seeds: what happened in a new feed.
     ///   - clock: the source of time.
     ///   - lost: called when nothing can be decided until the log is opened again.
     init(
-        at directory: URL, seeds: [Ledger.Decision], clock: FeedClock,
+        at directory: URL, seeds: [Submission<FeedEvent>], clock: FeedClock,
         lost: @escaping @Sendable (LogError) -> Void
     ) async throws {
         self.lost = lost
-        store = try await Store.open(
-            at: directory, Ledger.self, confirmedBy: .downlink, durability: .durable,
-            sources: clock.log)
-        sources = clock.sync
-        guard store.view.lineage == nil else { return }
-        let events =
-            [.founded(lineage: Lineage.fresh().description)] + seeds.map(Ledger.Event.decided)
-        try await store.confirm(
-            zip(1..., events).map { ConfirmedEvent(position: Position($0), event: $1) })
+        space = try await Space.open(
+            at: directory, rules: FeedRules(), sources: clock.sync, log: clock.log)
+        guard feed == Feed() else { return }
+        var rest = seeds[...]
+        while !rest.isEmpty {
+            // A space decides on the first intents of a long request.
+            let verdicts = try await space.authority(for: .server).submit(
+                Array(rest), from: SyncPoint(lineage: space.lineage, through: space.head))
+            rest = rest.dropFirst(verdicts.byIntent.count)
+        }
     }
 
-    nonisolated var ledger: Ledger { store.view }
-    /// The position of the last decision.
-    nonisolated var head: Position { store.status.through }
+    /// What a person has chosen for the next decisions.
+    nonisolated var choices: Choices { space.rules.choices }
+    nonisolated var feed: Feed { space.store.view.state }
+
+    /// Decides on an intent, or repeats its verdict.
+    ///
+    /// - Parameter device: what the device knows.
+    nonisolated func decide(
+        _ intent: Submission<FeedEvent>, by account: Account, _ ruling: StageRuling = .byRules,
+        from device: SyncPoint = SyncPoint(lineage: nil, through: 0)
+    ) async throws(AuthorityFailure) -> Verdict<FeedEvent> {
+        choices.choose(ruling, on: intent.id)
+        do throws(AuthorityFailure) {
+            let verdicts = try await space.authority(for: account).submit([intent], from: device)
+            guard let verdict = verdicts[intent.id] else {
+                throw .failed(reason: "the space has no verdict on \(intent.id)")
+            }
+            choices.forget(intent.id)
+            return verdict
+        } catch {
+            if let failure = space.failure { lost(failure) }
+            throw error
+        }
+    }
+
+    /// Returns whether an intent has a verdict.
+    nonisolated func hasDecided(_ intent: IntentID) throws(AuthorityFailure) -> Bool {
+        do { return try space.verdict(on: intent) != nil } catch {
+            throw .unavailable(after: nil, reason: "\(error)")
+        }
+    }
+
+    /// Returns the events after a position that a user may see, with the intents that caused them.
+    nonisolated func events(
+        for user: Account, after position: Position
+    ) throws(LogError) -> [(intent: IntentID, event: FeedEvent)] {
+        var events: [(intent: IntentID, event: FeedEvent)] = []
+        // The entries of a space's log are numbered as its positions.
+        var next = LogSequence(position.value + 1)
+        while next <= space.store.status.sequence {
+            for entry in try space.store.entries(from: next, countMax: .max) {
+                next = LogSequence(entry.sequence.value + 1)
+                guard case .confirmed(let batch, _) = entry.content else { continue }
+                for decided in batch {
+                    guard case .decided(let decision) = decided.event.event,
+                        let event = decision.effect?.event, let intent = decided.origin,
+                        decision.account == user || space.rules.shows(event, to: user)
+                    else { continue }
+                    events.append((intent, event))
+                }
+            }
+        }
+        return events
+    }
+
+    // MARK: The server's own decisions
 
     /// Deletes a post in the name of its author.
     ///
-    /// - Throws: `RefusedCommand` if the feed's rules do not allow it; `AuthorityFailure`.
+    /// - Throws: `RefusedCommand` if the feed does not allow it; `AuthorityFailure`.
     func delete(_ post: String, by author: String) async throws {
         let event = FeedEvent(by: author, did: .deleted(post: post))
-        // The number of a decision is free only during its turn.
-        let verdict = try await inTurn {
-            let id = IntentID(replica: Self.replica, number: IntentNumber(self.head.value + 1))
-            return await self.decided(id, event, .byRules)
+        let before = last
+        let turn = Task {
+            await before?.value
+            // The decision gets at least this position, so its number is free until then, also after
+            // a restart. The next deletion gets a higher number.
+            let number = IntentNumber(space.head.value + 1)
+            return try await decide(
+                Submission(IntentID(replica: Self.replica, number: number), event), by: .server)
         }
-        if case .rejected(let rejection) = verdict {
+        last = Task { _ = try? await turn.value }
+        if case .rejected(let rejection) = try await turn.value {
             throw RefusedCommand(status: .conflict, rejection.message)
         }
     }
 
-    /// The origin of what the authority does by itself.
-    private static let replica = replicaID("authority")
+    /// The origin of what the server does by itself.
+    private static let replica = ReplicaID("authority")!
     /// The origin of the first posts.
-    static let seedReplica = replicaID("seed")
+    static let seedReplica = ReplicaID("seed")!
     /// The names that no device can have.
     static let usedNames = [replica, seedReplica].map(\.description)
-
-    private static func replicaID(_ name: String) -> ReplicaID {
-        guard let replica = ReplicaID(name) else {
-            preconditionFailure("\(name) is not a replica id")
-        }
-        return replica
-    }
-
-    func setReach(_ reach: Int?) { self.reach = reach }
-
-    // MARK: Deciding
-
-    /// Decides on an intent, or repeats its verdict.
-    func decide(
-        _ id: IntentID, _ event: FeedEvent, _ ruling: Ruling
-    ) async throws(AuthorityFailure) -> Ledger.Verdict {
-        try await inTurn { await self.decided(id, event, ruling) }
-    }
-
-    /// Makes a decision after all decisions that were begun earlier.
-    private func inTurn(
-        _ decide: @escaping @Sendable () async -> Result<Ledger.Verdict, AuthorityFailure>
-    ) async throws(AuthorityFailure) -> Ledger.Verdict {
-        let before = last
-        let turn = Task {
-            await before?.value
-            return await decide()
-        }
-        last = Task { _ = await turn.value }
-        return try await turn.value.get()
-    }
-
-    private func decided(
-        _ id: IntentID, _ event: FeedEvent, _ ruling: Ruling
-    ) async -> Result<Ledger.Verdict, AuthorityFailure> {
-        if let verdict = ledger.verdict(on: id, event) { return .success(verdict) }
-        let decision = Ledger.Decision(id, event, outcome(id, event, ruling))
-        let next = ConfirmedEvent<Ledger.Event>(
-            position: Position(head.value + 1), event: .decided(decision))
-        do { try await store.confirm([next]) } catch { return .failure(failure(error)) }
-        guard let verdict = ledger.verdict(on: id, event) else {
-            return .failure(.failed(reason: "the ledger has no verdict on \(id)"))
-        }
-        return .success(verdict)
-    }
-
-    /// What a device learns about an error. A failing disk is not the fault of an intent.
-    private func failure(_ error: CommandError) -> AuthorityFailure {
-        guard case .log(let failure) = error, failure.isOfStorage else {
-            return .failed(reason: "\(error)")
-        }
-        if !failure.leavesStoreOpen { lost(failure) }
-        return .unavailable(after: nil, reason: "\(error)")
-    }
-
-    private func outcome(
-        _ id: IntentID, _ event: FeedEvent, _ ruling: Ruling
-    ) -> Ledger.Outcome {
-        let applied: FeedEvent
-        switch ruling {
-        case .reject(let reason): return .rejected(code: "staged", message: reason)
-        case .reword(let words): applied = FeedEvent(by: event.by, did: event.did.saying(words))
-        case .byRules: applied = FeedEvent(by: event.by, did: withReach(event.did))
-        }
-        guard event.by == id.replica.description || id.replica == Self.replica else {
-            return .rejected(code: "forbidden", message: "This device is not \(event.by)'s.")
-        }
-        if case .deleted(let post) = event.did, let author = ledger.author(of: post),
-            author != event.by
-        {
-            return .rejected(code: "forbidden", message: "This post is \(author)'s.")
-        }
-        if case .restored(let id) = event.did, let post = ledger.feed.posts[id], post.by != event.by
-        {
-            return .rejected(code: "forbidden", message: "This post is \(post.by)'s.")
-        }
-        var feed = ledger.feed
-        do { try feed.apply(applied, EventContext(.intent(id))) } catch {
-            return .rejected(code: error.code.rawValue, message: "\(error)")
-        }
-        return .accepted(applied)
-    }
-
-    private func withReach(_ action: FeedAction) -> FeedAction {
-        guard case .boosted(let post, _) = action else { return action }
-        let likes = ledger.feed.posts[post]?.likes.count ?? 0
-        return .boosted(post: post, reach: reach ?? 40 * (1 + likes))
-    }
-
-    // MARK: Delivering
-
-    /// Waits until there is an event after a position that a user may see, or until the time is up.
-    nonisolated func waitForEvent(
-        for user: String, after position: Position, _ limit: Duration
-    ) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.sources.sleep(limit) }
-            group.addTask {
-                for await snapshot in self.store.views
-                where snapshot.view.hasEvents(for: user, after: position) { return }
-            }
-            await group.next()
-            group.cancelAll()
-        }
-    }
 }
 
-extension LogError {
-    /// Whether the store takes further commands after this error.
-    fileprivate var leavesStoreOpen: Bool {
-        switch self {
-        case .outcomeUnknown, .latched: false
-        default: true
-        }
-    }
-}
-
-extension FeedAction {
-    /// The same action with other words, if it has words.
-    fileprivate func saying(_ words: String) -> FeedAction {
-        switch self {
-        case .posted: .posted(words)
-        case .postedPhoto(_, let color): .postedPhoto(words, color: color)
-        case .commented(let post, _): .commented(post: post, text: words)
-        case .deleted, .restored, .liked, .unliked, .boosted, .followed, .unfollowed, .blocked,
-            .unblocked:
-            self
-        }
+extension Submission<FeedEvent> {
+    /// An event that this process sends.
+    init(_ id: IntentID, _ event: FeedEvent) throws {
+        let codec = Feed.codec
+        self.init(
+            id: id, event: event,
+            recorded: RecordedEvent(format: codec.format, bytes: try codec.encode(event)),
+            time: Timestamp(millisecondsSince1970: 0), info: [:])
     }
 }

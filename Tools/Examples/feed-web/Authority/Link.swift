@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackExamples
+import FoldbackServer
 import FoldbackSync
 
 /// The connection of one device to the authority, with the delays and faults of the stage.
@@ -13,57 +14,56 @@ struct Link: Authority {
     /// holds only fetches that somebody waits for.
     @TaskLocal static var wait: String?
 
-    private static let eventsPerPageMax = 256
+    private var account: Account { Account(user)! }
+    private var space: SpaceAuthority<FeedRules> { authority.space.authority(for: account) }
 
     func submit(
         _ intents: [Submission<FeedEvent>], from device: SyncPoint
     ) async throws(AuthorityFailure) -> Verdicts<FeedEvent> {
-        try requireShared(device)
         var verdicts: [IntentID: Verdict<FeedEvent>] = [:]
-        for intent in intents { verdicts[intent.id] = try await verdict(on: intent) }
-        return Verdicts(verdicts, lineage: authority.ledger.lineage, head: authority.head)
+        for intent in intents {
+            verdicts[intent.id] = try await verdict(on: intent, from: device)
+        }
+        return Verdicts(verdicts, lineage: authority.space.lineage, head: authority.space.head)
     }
 
     private func verdict(
-        on intent: Submission<FeedEvent>
+        on intent: Submission<FeedEvent>, from device: SyncPoint
     ) async throws(AuthorityFailure) -> Verdict<FeedEvent> {
         let request = StagedRequest(
             id: "\(user)/\(intent.id.number)", by: user, what: intent.event.did.name,
-            text: intent.event.did.words(in: authority.ledger),
+            text: intent.event.did.words(in: authority.feed),
             content: intent.event.did.content)
-        let ruling: FeedAuthority.Ruling
-        if authority.ledger.hasDecided(intent.id) {
+        let ruling: StageRuling
+        if try authority.hasDecided(intent.id) {
             // The first verdict stands, so a person has nothing to rule on.
             try await stage.transmit(request)
             ruling = .byRules
         } else {
             ruling = try await stage.admit(request)
         }
-        if !ruling.isRejection, let other = undecidedSubject(of: intent),
+        if !ruling.isRejection, let other = try undecidedSubject(of: intent),
             await stage.postpones(intent.id, until: "\(user)/\(other.number)")
         {
             return .later(after: nil, reason: "\(other) has no verdict yet")
         }
-        let verdict = try await authority.decide(intent.id, intent.event, ruling)
+        let verdict = try await authority.decide(intent, by: account, ruling, from: device)
         await stage.noteDecision(on: request)
         try await stage.requireAnswer(by: user)
-        switch verdict {
-        case .accepted(let position, let replacement):
-            return .accepted(position: position, replacement: replacement.map { .event($0) })
-        case .rejected(let rejection): return .rejected(rejection)
-        }
+        return verdict
     }
 
     /// The earlier intent that an intent builds on, if it has no verdict.
-    private func undecidedSubject(of intent: Submission<FeedEvent>) -> IntentID? {
+    private func undecidedSubject(
+        of intent: Submission<FeedEvent>
+    ) throws(AuthorityFailure) -> IntentID? {
         guard let other = intent.event.did.subject(by: intent.id.replica),
-            other.number < intent.id.number, !authority.ledger.hasDecided(other)
+            other.number < intent.id.number, try !authority.hasDecided(other)
         else { return nil }
         return other
     }
 
     func changes(after device: SyncPoint) async throws(AuthorityFailure) -> Changes<FeedEvent> {
-        try requireShared(device)
         try await stage.requireOnline(user)
         if let wait = Self.wait {
             let request = StagedRequest(
@@ -72,40 +72,16 @@ struct Link: Authority {
                 throw .unavailable(after: nil, reason: reason)
             }
         }
-        return try page(after: device)
+        return try await space.changes(after: device)
     }
 
     func changes(
         after device: SyncPoint, waiting: Duration
     ) async throws(AuthorityFailure) -> Changes<FeedEvent> {
-        try requireShared(device)
         try await stage.requireOnline(user)
-        await authority.waitForEvent(for: user, after: device.through, waiting)
-        if Task.isCancelled { throw .unreachable(reason: "the task was canceled") }
+        let changes = try await space.changes(after: device, waiting: waiting)
         try await stage.requireOnline(user)
-        return try page(after: device)
-    }
-
-    private func page(after device: SyncPoint) throws(AuthorityFailure) -> Changes<FeedEvent> {
-        // The head is read first: the ledger then has at least all events up to it.
-        let head = authority.head
-        let ledger = authority.ledger
-        let max = Self.eventsPerPageMax
-        let events = ledger.events(for: user, after: device.through, limit: max + 1)
-        let page = events.prefix(max).filter { $0.position <= head }
-        let hasMore = events.count > max
-        return Changes(
-            events: page, through: hasMore ? page.last?.position ?? head : head,
-            hasMore: hasMore, lineage: ledger.lineage, head: head)
-    }
-
-    /// Checks that this authority has everything that the device has from it.
-    private func requireShared(_ device: SyncPoint) throws(AuthorityFailure) {
-        if let known = device.lineage, known != authority.ledger.lineage {
-            throw .superseded(shared: 0)
-        }
-        let head = authority.head
-        guard device.through <= head else { throw .superseded(shared: head) }
+        return changes
     }
 }
 
@@ -129,8 +105,8 @@ extension FeedAction {
     }
 
     /// The action in words for people.
-    fileprivate func words(in ledger: Ledger) -> String {
-        let post = subject.flatMap(ledger.author).map { "the post by \($0)" } ?? "a new post"
+    fileprivate func words(in feed: Feed) -> String {
+        let post = subject.flatMap(feed.author).map { "the post by \($0)" } ?? "a new post"
         switch self {
         case .posted(let text): return "Post: \(text)"
         case .postedPhoto(let text, _): return "Photo: \(text)"

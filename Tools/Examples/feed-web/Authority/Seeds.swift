@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackExamples
+import FoldbackSync
 
 /// The posts that a new authority has.
 enum Seeds {
@@ -14,32 +15,31 @@ enum Seeds {
     private static let colors = ["#3b6ea5", "#8a9a5b", "#c46210", "#7b5ea7"]
 
     /// The oldest first: `count` posts, some with comments and likes.
-    static func decisions(_ count: Int) -> [Ledger.Decision] {
+    static func events(_ count: Int) throws -> [Submission<FeedEvent>] {
         var numbers = (1...).makeIterator()
-        var decisions: [Ledger.Decision] = []
-        func add(_ author: String, _ action: FeedAction) -> String {
+        var events: [Submission<FeedEvent>] = []
+        func add(_ author: String, _ action: FeedAction) throws -> String {
             let id = IntentID(
                 replica: FeedAuthority.seedReplica,
                 number: IntentNumber(UInt64(numbers.next() ?? 0)))
-            let event = FeedEvent(by: author, did: action)
-            decisions.append(Ledger.Decision(id, event, .accepted(event)))
+            events.append(try Submission(id, FeedEvent(by: author, did: action)))
             return EventContext(.intent(id)).id()
         }
         for index in 0..<count {
             let text = texts[index % texts.count]
             let author = authors[index % authors.count]
             let friend = authors[(index + 1) % authors.count]
-            let post = add(
+            let post = try add(
                 author,
                 index % 4 == 2
                     ? .postedPhoto(text, color: color(index / 4)) : .posted(text))
-            if index % 3 == 0 { _ = add(friend, .liked(post: post)) }
+            if index % 3 == 0 { _ = try add(friend, .liked(post: post)) }
             if index % 2 == 1 {
-                _ = add(
+                _ = try add(
                     friend, .commented(post: post, text: comments[index / 2 % comments.count]))
             }
         }
-        return decisions
+        return events
     }
 
     static func color(_ number: Int) -> String { colors[number % colors.count] }

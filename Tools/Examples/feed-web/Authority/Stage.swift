@@ -36,7 +36,7 @@ struct StagedRequest: Hashable, Sendable {
     /// The number of requests that were held.
     @ObservationIgnored private var arrivals = 0
     /// The rulings of a person on intents that are not decided yet, by the id of the request.
-    @ObservationIgnored private var rulings: [String: FeedAuthority.Ruling] = [:]
+    @ObservationIgnored private var rulings: [String: StageRuling] = [:]
     @ObservationIgnored private let file: URL
     @ObservationIgnored private let clock: FeedClock
 
@@ -60,7 +60,7 @@ struct StagedRequest: Hashable, Sendable {
     }
 
     /// What becomes of a held request.
-    private enum Step { case rule(FeedAuthority.Ruling), drop }
+    private enum Step { case rule(StageRuling), drop }
 
     /// Reads the settings. A new stage has no file. Losing the settings would not lose any work, so a
     /// damaged file is only a complaint.
@@ -88,7 +88,7 @@ struct StagedRequest: Hashable, Sendable {
     /// - Throws: `.unreachable` if the device is offline or goes offline, or the task is canceled.
     func admit(
         _ request: StagedRequest, progress: (@Sendable (Double) -> Void)? = nil
-    ) async throws(AuthorityFailure) -> FeedAuthority.Ruling {
+    ) async throws(AuthorityFailure) -> StageRuling {
         try await transmit(request)
         if let ruling = rulings[request.id] { return ruling }
         guard settings.isHolding else {
@@ -114,8 +114,8 @@ struct StagedRequest: Hashable, Sendable {
     }
 
     private func rule(
-        _ ruling: FeedAuthority.Ruling, on request: StagedRequest
-    ) -> FeedAuthority.Ruling {
+        _ ruling: StageRuling, on request: StagedRequest
+    ) -> StageRuling {
         if request.wait == nil { rulings[request.id] = ruling }
         return ruling
     }
@@ -203,7 +203,7 @@ struct StagedRequest: Hashable, Sendable {
     }
 
     /// Decides on a held request.
-    func decide(_ id: String, _ ruling: FeedAuthority.Ruling) throws(RefusedCommand) {
+    func decide(_ id: String, _ ruling: StageRuling) throws(RefusedCommand) {
         for id in try ids(.id(id)) { resolve(id, .rule(ruling)) }
     }
 

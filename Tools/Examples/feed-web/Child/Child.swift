@@ -1,5 +1,6 @@
 import FlyingFox
 import Foldback
+import FoldbackSync
 import Foundation
 
 /// The process with the server. The supervisor starts it again when it ends.
@@ -38,6 +39,10 @@ struct Child {
             Self.end(after: error)
         } catch let error as LogError where error.isOfStorage {
             Self.end(after: error)
+        } catch let error as AuthorityFailure {
+            // The first posts could not be written.
+            complain(error.reason)
+            exit(Self.temporaryFailure)
         }
     }
 

@@ -33,7 +33,7 @@ import Foundation
         clock = kind == .manual ? .manual(start: .seconds(settings.now)) : .system
         stage = Stage(settings, file: file, clock: clock)
         authority = try await FeedAuthority(
-            at: directory.appending(path: "authority"), seeds: Seeds.decisions(seedPosts),
+            at: directory.appending(path: "authority"), seeds: try Seeds.events(seedPosts),
             clock: clock, lost: lost)
         stageView = StageView(stage, authority, clock, replicas: names, restarts: restarts)
         self.names = names
@@ -77,10 +77,10 @@ import Foundation
         }
     }
 
-    /// The stage shows the number of decisions.
+    /// The stage shows the position of the newest decision.
     private func followAuthority() {
         Task { [authority, screens] in
-            for await _ in authority.store.views {
+            for await _ in authority.space.store.views {
                 for screen in screens.values { screen.show() }
             }
         }
@@ -107,7 +107,7 @@ import Foundation
         case .conflict(let name): try await conflict(try screen(name))
         case .crash: crash()
         case .delay(let seconds): stage.change { $0.delay = seconds }
-        case .boosted(let reach): await authority.setReach(reach)
+        case .boosted(let reach): authority.choices.reach = reach
         case .fraction(let held, let fraction): try stage.report(fraction, of: held)
         case .fail(let held): try stage.fail(held)
         case .advance(let seconds):
@@ -128,7 +128,7 @@ import Foundation
     private func conflict(_ screen: FeedScreen) async throws {
         for intent in screen.replica.store.overlay where intent.state == .pending {
             guard let post = intent.event?.did.subject,
-                let author = authority.ledger.author(of: post)
+                let author = authority.feed.author(of: post)
             else { continue }
             return try await authority.delete(post, by: author)
         }

@@ -167,7 +167,8 @@ struct WireStage: Encodable, Equatable, Sendable {
     let replicas: [String]
     let restarts: Int
     let pid: Int32
-    let decided: Int
+    /// The position of the newest decision.
+    let head: UInt64
 }
 
 /// Something to announce or to focus, once.

@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackExamples
+import FoldbackServer
 import Foundation
 
 /// The stage as messages show it.
@@ -32,7 +33,7 @@ import Foundation
             loseNextAnswer: settings.losesNextAnswer, delay: settings.delay,
             clock: clock.kind.rawValue, now: clock.kind == .manual ? settings.now : 0,
             replicas: replicas, restarts: restarts, pid: getpid(),
-            decided: authority.ledger.decidedCount)
+            head: authority.space.store.status.through.value)
     }
 
     private static let knownMax = 3
@@ -43,24 +44,32 @@ import Foundation
         let isBehind =
             settings.offline.contains(screen.user) || !(screen.feed?.data.isSuccess ?? false)
         guard isBehind else { return [] }
-        let unseen = authority.ledger.events(
-            for: screen.user, after: screen.replica.store.status.through, limit: .max)
-        let unknown = unseen.reversed().lazy.compactMap { confirmed in
-            confirmed.event.flatMap { event in
-                let id = confirmed.context.id()
-                return event.did.isPost && event.by != screen.user && self.hasPost(id)
-                    ? WireKnownPost(id: id, by: event.by) : nil
-            }
+        let unseen = events(for: screen.user, after: screen.replica.store.status.through)
+        let unknown = unseen.reversed().lazy.compactMap { intent, event in
+            let id = EventContext(.intent(intent)).id()
+            return event.did.isPost && event.by != screen.user && self.hasPost(id)
+                ? WireKnownPost(id: id, by: event.by) : nil
         }
         return Array(unknown.prefix(Self.knownMax))
     }
 
     /// Whether the authority has a post, and it is not deleted.
-    func hasPost(_ id: String) -> Bool { authority.ledger.author(of: id) != nil }
+    func hasPost(_ id: String) -> Bool { authority.feed.author(of: id) != nil }
 
     /// Whether a device has all events that it may see.
     func hasAllEvents(_ user: String, after position: Position) -> Bool {
-        !authority.ledger.hasEvents(for: user, after: position)
+        events(for: user, after: position).isEmpty
+    }
+
+    private func events(
+        for user: String, after position: Position
+    ) -> [(intent: IntentID, event: FeedEvent)] {
+        do throws(LogError) {
+            return try authority.events(for: Account(user)!, after: position)
+        } catch {
+            complain("the authority's events cannot be read: \(error)")
+            return []
+        }
     }
 
     private var settings: Stage.Settings { stage.settings }

@@ -152,7 +152,7 @@ function paintStage() {
   show(byID("clock"), stage.clock === "manual");
   text(byID("clock-now"), `${stage.now} s`);
   text(byID("stage-facts"), [
-    counted(stage.decided, "decision"), counted(stage.restarts, "restart"), `process ${stage.pid}`,
+    `decision ${stage.head}`, counted(stage.restarts, "restart"), `process ${stage.pid}`,
   ].join(", "));
   const others = stage.replicas.filter((name) => name !== me);
   keyed(byID("replicas"), stage.replicas, (name) => name, makePhone);
@@ -221,12 +221,12 @@ function paintGuide() {
   const { account, stage } = now;
   if (!stage) return;
   const { pending = 0, rejected = 0, conflicted = 0 } = account;
-  const { decided, restarts, offline } = stage;
+  const { head, restarts, offline } = stage;
   const isOffline = offline.includes(me);
-  if (pending > pendingBefore) asked = { pending, rejected, decided, restarts };
+  if (pending > pendingBefore) asked = { pending, rejected, head, restarts };
   pendingBefore = pending;
   // The message of a decision comes before the message of its answer.
-  const isAccepted = decided > asked.decided
+  const isAccepted = head > asked.head
     && asked.pending - pending > Math.max(rejected - asked.rejected, 0);
   const happened = {
     optimistic: stage.holding && pending > 0,

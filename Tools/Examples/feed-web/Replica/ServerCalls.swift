@@ -42,7 +42,7 @@ struct ServerCalls: Sendable {
     ) async throws(ServerFailure) {
         let request = StagedRequest(
             id: "\(user)/\(wait)", by: user, what: wait, text: text, wait: wait)
-        let ruling: FeedAuthority.Ruling
+        let ruling: StageRuling
         do throws(AuthorityFailure) {
             ruling = try await stage.admit(request, progress: progress)
         } catch {

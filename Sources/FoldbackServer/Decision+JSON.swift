@@ -1,0 +1,38 @@
+import Foldback
+
+/// The form in which tools show the events of a space's log, whose bytes are not text.
+///
+/// `{"accepted":{…},"account":"ann","position":2}`; `reworded` in place of `accepted` if the effect is not
+/// the device's event, with null if there is none; `rejected` with message and code.
+extension DecisionEvent: JSONRepresentable {
+    package var json: JSON {
+        switch self {
+        case .founded(let founding):
+            return [
+                "founded": .string("\(founding.lineage)"),
+                "replica": .string("\(founding.replica)"),
+            ]
+        case .decided(let decision):
+            var json: JSON.Object = [
+                "account": .string("\(decision.account)"), "position": .of(decision.position),
+            ]
+            switch decision.outcome {
+            case .accepted(let effect): json["accepted"] = effect.json
+            case .reworded(let effect): json["reworded"] = effect?.json ?? .null
+            case .rejected(let rejection):
+                var reason: JSON.Object = ["message": .string(rejection.message)]
+                reason["code"] = rejection.code.map { .string($0) }
+                json["rejected"] = .object(reason)
+            }
+            return .object(json)
+        }
+    }
+}
+
+extension Effect {
+    /// The event as it was recorded, or as this code reads it if its bytes are not JSON.
+    fileprivate var json: JSON {
+        recorded.format.codec == EventFormat.json.codec
+            ? JSON(logged: recorded.bytes) : JSON(describing: event)
+    }
+}

@@ -1,0 +1,11 @@
+import FoldbackExamples
+import FoldbackReplay
+import FoldbackServer
+
+/// An example of a replay tool over a server's log: the decisions of `feed-web`.
+@main
+struct FeedDecisions: ReplayTool {
+    static let projections = [
+        ReplayProjection(Decided<Feed>.self), ReplayProjection(DecisionIndex<Feed>.self),
+    ]
+}

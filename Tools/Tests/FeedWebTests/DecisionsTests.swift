@@ -1,0 +1,71 @@
+import Foldback
+import FoldbackServer
+import Processes
+import Testing
+
+@testable import feed_web
+
+/// Question: what does a replay tool of three lines say about a server's log?
+@Suite struct DecisionsTests {
+    private let folder: Folder
+    private var log: String { folder.url.appending(path: "authority").path }
+
+    /// Decides on a post, a rejected comment, a boost that the server completes, and a comment with other
+    /// words.
+    init() async throws {
+        folder = try Folder()
+        let authority = try await FeedAuthority(
+            at: folder.url.appending(path: "authority"), seeds: [], clock: .system,
+            lost: { _ in })
+        let comment = event("ben", .commented(post: "mia.1.0", text: "Bad"))
+        for (id, event, ruling) in [
+            (intent("mia", 1), event("mia", .posted("Hello")), StageRuling.byRules),
+            (intent("ben", 1), comment, .reject("Not like this.")),
+            (intent("mia", 2), event("mia", .boosted(post: "mia.1.0", reach: nil)), .byRules),
+            (intent("ben", 2), comment, .reword("Good")),
+        ] { _ = try await authority.decide(id, event, ruling) }
+        await authority.space.close()
+    }
+
+    private func output(_ arguments: String..., status: Int32 = 0) throws -> String {
+        let end = try run([executable("feed-decisions")] + arguments)
+        #expect(end.status == status, "\(arguments): \(end)")
+        return end.output
+    }
+
+    @Test func `log shows each decision with its account and its outcome`() throws {
+        let lines = try output("log", log).split(separator: "\n")
+        let decisions = [
+            #"{"founded":""#,
+            #"2 (mia.1) {"accepted":{"by":"mia","did":{"posted":{"_0":"Hello"}}},"account":"mia","#,
+            #"3 (ben.1) {"account":"ben","position":3,"rejected":{"code":"staged","message":"Not like this."}}"#,
+            #"4 (mia.2) {"account":"mia","position":4,"reworded":{"by":"mia","did":{"boosted":{"post":"mia.1.0","reach":40}}}}"#,
+            #"5 (ben.2) {"account":"ben","position":5,"reworded":{"by":"ben","did":{"commented":{"post":"mia.1.0","text":"Good"}}}}"#,
+        ]
+        #expect(lines.count == decisions.count)
+        for (line, words) in zip(lines, decisions) {
+            #expect(line.contains(words), "\(line)")
+        }
+        #expect(try output("tail", log, "-n", "1").contains(#""text":"Good""#))
+    }
+
+    @Test func `why explains an intent, and a value`() throws {
+        let rejected = try output("why", log, "--intent", "ben.1")
+        #expect(rejected.contains("Not like this.") && rejected.contains(#""account":"ben""#))
+        #expect(rejected.split(separator: "\n").count == 1)
+        let boosted = try output("why", log, "--intent", "mia.2")
+        #expect(boosted.contains("/state/posts/mia.1.0/reach  40"), "\(boosted)")
+        let post = try output("why", log, "--place", "/state/posts/mia.1.0")
+        #expect(["(mia.1)", "(mia.2)", "(ben.2)"].allSatisfy(post.contains), "\(post)")
+        #expect(!post.contains("(ben.1)"))
+        #expect(try output("why", log, "--key", "founding").contains("founded"))
+        _ = try output("why", log, "--intent", "ben.3", status: 2)
+    }
+
+    @Test func `the decisions and their index are sound`() throws {
+        for projection in ["decided FoldbackExamples.Feed", "decisions"] {
+            #expect(
+                try output("verify", log, "--projection", projection).hasPrefix("sound: 5 entries"))
+        }
+    }
+}
