@@ -11,6 +11,13 @@ import Foldback
 /// | for 4 and 5 | message, and for 5 code: texts |
 struct DecisionCodec<Event: Sendable>: EventCodec {
     let inner: any EventCodec<Event>
+    /// The app's codec again, if it notes members.
+    private let members: (any MemberCodec<Event>)?
+
+    init(inner: any EventCodec<Event>) {
+        self.inner = inner
+        members = inner as? any MemberCodec<Event>
+    }
 
     /// Codec 2 is that of decisions.
     var format: EventFormat { EventFormat(codec: 2, version: 1) }
@@ -104,19 +111,22 @@ struct DecisionCodec<Event: Sendable>: EventCodec {
 }
 
 extension DecisionCodec: MemberCodec {
-    private var members: (any MemberCodec<Event>)? { inner as? any MemberCodec<Event> }
-
     var namesMembers: Bool { true }
     var ignoredMembers: Set<String> { members?.ignoredMembers ?? [] }
     var fresh: any EventCodec<DecisionEvent<Event>> {
         DecisionCodec(inner: members?.fresh ?? inner)
     }
 
-    /// The members that the app's codec leaves of the effect; `/format` too if a newer codec wrote it.
     func membersLeft(
         in bytes: RawSpan, format: EventFormat, by event: DecisionEvent<Event>
     ) -> Set<ExactString> {
         guard case .decided(let decision) = event, let effect = decision.effect else { return [] }
+        return membersLeft(of: effect)
+    }
+
+    /// Returns the members that the app's codec leaves of an effect; `/format` too if a newer codec wrote
+    /// it.
+    func membersLeft(of effect: Effect<Event>) -> Set<ExactString> {
         let written = effect.recorded.format
         let own = inner.format
         var left: Set<ExactString> = []

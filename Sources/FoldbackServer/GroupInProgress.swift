@@ -8,7 +8,7 @@ struct GroupInProgress<R: Rules>: Sendable {
     let position: Position
     private let rules: R
     private let time: Timestamp
-    private let codec: any EventCodec<Event>
+    private let codec: DecisionCodec<Event>
     /// The fold of all effects, including those of the group.
     private(set) var state: GuardedState<R.State>
     /// Earlier decisions on the group's intents, as the index has them.
@@ -25,7 +25,8 @@ struct GroupInProgress<R: Rules>: Sendable {
     private let ownReplica: ReplicaID
 
     init(
-        at position: Position, _ rules: R, time: Timestamp, over state: GuardedState<R.State>,
+        at position: Position, _ rules: R, _ codec: DecisionCodec<Event>, time: Timestamp,
+        over state: GuardedState<R.State>,
         known: [IntentID: DecidedIntent], _ replicas: [ReplicaID: WorkingReplica],
         ownReplica: ReplicaID,
         read: @escaping @Sendable (Position) throws(AuthorityFailure) -> Verdicts<Event>
@@ -33,7 +34,7 @@ struct GroupInProgress<R: Rules>: Sendable {
         self.position = position
         self.rules = rules
         self.time = time
-        codec = R.State.codec
+        self.codec = codec
         self.state = state
         self.known = known
         self.replicas = replicas
@@ -73,6 +74,8 @@ struct GroupInProgress<R: Rules>: Sendable {
     }
 
     /// Repeats the verdict on an intent, or decides (N4).
+    ///
+    /// An intent that this code reads in part waits: its effect would be a fault of the space (N9, N13).
     private mutating func verdict(
         on intent: Submission<Event>, by account: Account
     ) throws(AuthorityFailure) -> Verdict<Event> {
@@ -85,14 +88,15 @@ struct GroupInProgress<R: Rules>: Sendable {
             guard decided.digest == digest else { return .idReused(intent.id) }
             return try verdict(on: intent.id, at: decided.position)
         }
+        let sent = Effect(event: intent.event, recorded: intent.recorded)
+        guard codec.membersLeft(of: sent).isEmpty else {
+            return .later(after: .seconds(3_600), reason: "the server is older than the app")
+        }
         let outcome: Decision<Event>.Outcome
         switch try ruling(on: intent, by: account) {
         case .later(let after, let reason): return .later(after: after, reason: reason)
         case .reject(let rejection): outcome = .rejected(rejection)
-        case .accept:
-            outcome = applied(Effect(event: intent.event, recorded: intent.recorded), intent.id) {
-                .accepted($0)
-            }
+        case .accept: outcome = applied(sent, intent.id) { .accepted($0) }
         case .reword(nil): outcome = .reworded(nil)
         case .reword(let event?):
             outcome = applied(try effect(event), intent.id) { .reworded($0) }
@@ -144,9 +148,9 @@ struct GroupInProgress<R: Rules>: Sendable {
     /// - Throws: `.failed` if the codec cannot encode the rules' event.
     private func effect(_ event: Event) throws(AuthorityFailure) -> Effect<Event> {
         do {
-            let bytes = try codec.encode(event)
+            let bytes = try codec.inner.encode(event)
             return Effect(
-                event: event, recorded: RecordedEvent(format: codec.format, bytes: bytes))
+                event: event, recorded: RecordedEvent(format: codec.inner.format, bytes: bytes))
         } catch { throw .failed(reason: "the replacing event cannot be encoded: \(error)") }
     }
 

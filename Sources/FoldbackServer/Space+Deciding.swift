@@ -104,7 +104,7 @@ extension Space {
         do throws(AuthorityFailure) {
             try requireOpen()
             group = GroupInProgress(
-                at: Position(head.value + 1), rules, time: sources.now(),
+                at: Position(head.value + 1), rules, codec, time: sources.now(),
                 over: working ?? GuardedState(store.view.state), known: try lookUp(tickets),
                 replicas, ownReplica: replica
             ) { [self] position throws(AuthorityFailure) in try self.verdicts(at: position) }

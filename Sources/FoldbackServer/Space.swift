@@ -30,6 +30,7 @@ public actor Space<R: Rules> {
     public nonisolated let store: Store<Decided<R.State>>
     /// The replica id of the log, which no device can have.
     nonisolated let replica: ReplicaID
+    nonisolated let codec: DecisionCodec<Event>
     nonisolated let sources: SyncSources
     nonisolated let tail: Mutex<SpaceTail<Event>>
     /// Rings after each group, and when the space is closed.
@@ -125,6 +126,7 @@ public actor Space<R: Rules> {
         self.name = name
         self.rules = rules
         self.sources = sources
+        codec = DecisionCodec(inner: R.State.codec)
         decisions = bell
         tail = Mutex(SpaceTail(lineage: founding.lineage, head: store.status.through))
     }

@@ -69,6 +69,32 @@ import Testing
         await again.close()
     }
 
+    @Test
+    func `N13: an intent that this code reads in part is decided later, by code that reads all`()
+        async throws
+    {
+        let older = try await open(DiaryRules<Note>())
+        let whole = written(1, Note(text: "a"), Note(text: "a"))
+        let part = written(2, Note(text: "b"), MoodyNote(text: "b", mood: "sad"))
+        let answer = try await older.authority(for: .ann).submit([whole, part])
+        #expect(answer[id(1)] == .accepted(position: 2, replacement: nil))
+        guard case .later? = answer[id(2)] else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(older.fault == nil && older.store.view.state.texts == ["a"])
+        #expect(try await older.store.verify().isSound)
+        await older.close()
+        let reopened = try await open(DiaryRules<Note>())
+        #expect(reopened.fault == nil)
+        await reopened.close()
+        let newer = try await open(DiaryRules<MoodyNote>())
+        let moody = MoodyNote(text: "b", mood: "sad")
+        let later = try await newer.authority(for: .ann).submit([written(2, moody, moody)])
+        #expect(later[id(2)] == .accepted(position: 3, replacement: nil))
+        await newer.close()
+    }
+
     @Test func `N9: after newer code has decided, older code decides nothing`() async throws {
         let first = try await open(LadderRules<First>())
         _ = try await first.authority(for: .ann).submit([sent(1, .set("a", 1))])
