@@ -182,6 +182,7 @@ let package = Package(
             name: "foldback-probe",
             dependencies: [
                 "FoldbackShell", .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackServer", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
             ],
             path: "Proofs/foldback-probe", swiftSettings: strict),
@@ -233,6 +234,7 @@ let package = Package(
             dependencies: [
                 "FoldbackShell", "Processes", "foldback", "foldback-demo", "foldback-probe",
                 "feed-replay", "chat-replay", "shopping-list",
+                .product(name: "FoldbackServer", package: "Foldback"),
             ],
             swiftSettings: strict),
         // The feed in a real browser. Needs Chromium and chromedriver.

@@ -28,6 +28,9 @@ struct Main {
             {
                 return try await SignInProbe.run(URL(filePath: account), URL(filePath: local))
             }
+            if arguments.first == "decide" {
+                return try await SpaceProbe.run(arguments.dropFirst())
+            }
             if arguments.first == "poison" {
                 return try await PoisonProbe.run(arguments.dropFirst())
             }
@@ -49,6 +52,7 @@ struct Main {
                            foldback-probe keeping LOG
                            foldback-probe sign-in ACCOUNT LOCAL
                            foldback-probe poison LOG BOOK ordered|concurrent POISON
+                           foldback-probe decide DIRECTORY FIRST COUNT BYTES alone|spaces
                            foldback-probe peak FILE COMMAND...
 
                     """.utf8))
