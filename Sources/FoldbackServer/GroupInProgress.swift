@@ -56,7 +56,8 @@ struct GroupInProgress<R: Rules>: Sendable {
     ) -> Result<[IntentID: Verdict<Event>], AuthorityFailure> {
         for intent in ticket.intents {
             let owner = replicas[intent.id.replica]?.account ?? ticket.account
-            guard owner == ticket.account, intent.id.replica != ownReplica else {  // mutant: replica-owner
+            let isServers = intent.id.replica == ownReplica
+            guard owner == ticket.account, !isServers else {  // mutant: replica-owner
                 return .failure(.noAccess)
             }
         }

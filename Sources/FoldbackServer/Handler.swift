@@ -9,7 +9,7 @@ public struct ServerRequest: Sendable {
     public var path: String
     /// The decoded members of the query. If a name is there twice, refuse the request before.
     public var query: [String: String]
-    /// The token after "Bearer" in the header `Authorization`; nil without it.
+    /// The token after "Bearer" in the header "Authorization"; nil without it.
     public var bearer: String?
     public var body: [UInt8]
 

@@ -74,7 +74,7 @@ extension Space {
             entries = try store.entries(from: LogSequence(position.value), countMax: 1)
         } catch { throw .unavailable(after: nil, reason: "\(error)") }
         guard case .confirmed(let events, _) = entries.first?.content else {
-            throw .unavailable(after: nil, reason: "there is no decision at \(position)")
+            throw .unavailable(after: nil, reason: "the log has no decision at \(position)")
         }
         var decided: [(intent: IntentID?, event: DecisionEvent<Event>)] = []
         for event in events {

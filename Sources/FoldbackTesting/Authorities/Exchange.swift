@@ -75,7 +75,8 @@ final class Exchange<Event: Sendable> {
         }
         let open = intents.filter { decided[$0.id] == nil }.map { shown($0.id) }
         throw Broken(
-            "there is no final verdict on \(open.joined(separator: ", ")) after ten requests")
+            "the server gave no final verdict on \(open.joined(separator: ", ")) after ten requests"
+        )
     }
 
     /// Sends one request, and repeats it after failures of the link, at most five times.
