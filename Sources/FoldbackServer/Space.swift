@@ -171,15 +171,21 @@ public actor Space<R: Rules> {
     ///
     /// May block on the disk for two short reads.
     ///
-    /// - Throws: `LogError`; ``FoldbackSync/AuthorityFailure`` if this code cannot read the decision.
-    public nonisolated func verdict(on intent: IntentID) throws -> Verdict<Event>? {
-        let decided = try store.projected(DecisionIndex<R.State>.self).read { rows in
-            try rows.get(intent.replica.name, in: DecisionTables.replicas).flatMap { replica in
-                try rows.get(
-                    KeyPair(replica.number, intent.number.value), in: DecisionTables.intents)
+    /// - Throws: `.unavailable` if the log cannot be read, or this code cannot read the decision.
+    public nonisolated func verdict(
+        on intent: IntentID
+    ) throws(AuthorityFailure) -> Verdict<Event>? {
+        let decided: DecidedIntent?
+        do {
+            decided = try store.projected(DecisionIndex<R.State>.self).read { rows in
+                try rows.get(intent.replica.name, in: DecisionTables.replicas).flatMap { replica in
+                    try rows.get(
+                        KeyPair(replica.number, intent.number.value), in: DecisionTables.intents)
+                }
             }
-        }
-        return try decided.flatMap { try verdicts(at: $0.position)[intent] }
+        } catch { throw .unavailable(after: nil, reason: "\(error)") }
+        guard let decided else { return nil }
+        return try verdicts(at: decided.position)[intent]
     }
 
     /// Returns the authority that one user's devices use.

@@ -63,9 +63,7 @@ actor FeedAuthority {
 
     /// Returns whether an intent has a verdict.
     nonisolated func hasDecided(_ intent: IntentID) throws(AuthorityFailure) -> Bool {
-        do { return try space.verdict(on: intent) != nil } catch {
-            throw .unavailable(after: nil, reason: "\(error)")
-        }
+        try space.verdict(on: intent) != nil
     }
 
     /// Returns the events after a position that a user may see, with the intents that caused them.
