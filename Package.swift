@@ -80,8 +80,8 @@ let package = Package(
         .executableTarget(
             name: "foldback-bench",
             dependencies: [
-                "BenchmarkPages", "Foldback", "FoldbackHistory", "FoldbackLMDB", "FoldbackSync",
-                "FoldbackUI",
+                "BenchmarkPages", "Foldback", "FoldbackHistory", "FoldbackLMDB", "FoldbackServer",
+                "FoldbackSync", "FoldbackUI",
                 "CAllocationCount", "CLMDB", "MessageExample",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ],

@@ -54,9 +54,18 @@ struct InterleavedRun: Sendable {
 
     /// Adds the median latency of `ours` relative to the latency of `raw`.
     mutating func compareTime(of ours: String, withRaw raw: String, _ target: Target? = nil) {
+        compareTime(of: ours, with: raw, called: "raw's", target)
+    }
+
+    /// Adds the median latency of `ours` relative to the latency of another load.
+    ///
+    /// - Parameter words: The other load's name in the name of the figure, in the genitive.
+    mutating func compareTime(
+        of ours: String, with theirs: String, called words: String, _ target: Target? = nil
+    ) {
         comparisons.append(
             Comparison(
-                name: "\(ours), p50 / raw's", unit: "times", ours: ours, theirs: raw,
+                name: "\(ours), p50 / \(words)", unit: "times", ours: ours, theirs: theirs,
                 target: target
             ) { $0.microseconds(percentiles: [50])[0] / $1.microseconds(percentiles: [50])[0] })
     }

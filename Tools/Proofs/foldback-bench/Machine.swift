@@ -75,6 +75,11 @@ struct Machine: Sendable {
             .map { $0 * 1_024 }
     }
 
+    /// The number of threads of this process; nil if unknown.
+    static var threadCount: Int? {
+        field("Threads", of: "/proc/self/status", separator: ":").flatMap { Int($0) }
+    }
+
     /// How often the main thread, which is the main actor's thread, has gone to sleep so far; nil if
     /// unknown.
     static var mainThreadSleeps: Int? {

@@ -23,6 +23,7 @@ struct Benchmark: Sendable {
         Benchmark(title: "Opening") { try await Openings(bench: $0).measurements() },
         Benchmark(title: "Backlog") { try await Backlogs(bench: $0).measurements() },
         Benchmark(title: "Years") { try await YearCosts(bench: $0).measurements() },
+        Benchmark(title: "Server") { try await ServerCosts(bench: $0).measurements() },
         Benchmark(title: "The past") { try await Histories(bench: $0).measurements() },
         Benchmark(title: "Replaying") { try await Replays(bench: $0).measurements() },
         Benchmark(title: "Codecs") { _ in try CodecCosts().measurements() },
@@ -58,6 +59,10 @@ enum Main {
                 try await OpeningProcess.runOnRows(arguments.dropFirst())
             } else if arguments.first == OpeningProcess.todosCommand {
                 try await OpeningProcess.runOnTodos(arguments.dropFirst())
+            } else if arguments.first == SpaceProcess.command {
+                try await SpaceProcess.run(arguments.dropFirst())
+            } else if arguments.first == SpaceProcess.spacesCommand {
+                try await SpaceProcess.runOnMany(arguments.dropFirst())
             } else if arguments.first == BacklogProcess.command {
                 try await BacklogProcess.run(arguments.dropFirst())
             } else {
