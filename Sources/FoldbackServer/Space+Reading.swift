@@ -69,21 +69,22 @@ extension Space {
     private nonisolated func decided(
         at position: Position
     ) throws(AuthorityFailure) -> [(intent: IntentID?, event: DecisionEvent<Event>)] {
-        let entries: [LogEntry<DecisionEvent<Event>>]
+        let entries: [LogEntry<[UInt8]>]
         do throws(LogError) {
-            entries = try store.entries(from: LogSequence(position.value), countMax: 1)
+            entries = try store.recordedEntries(from: LogSequence(position.value), countMax: 1)
         } catch { throw .unavailable(after: nil, reason: "\(error)") }
         guard case .confirmed(let events, _) = entries.first?.content else {
             throw .unavailable(after: nil, reason: "the log has no decision at \(position)")
         }
-        var decided: [(intent: IntentID?, event: DecisionEvent<Event>)] = []
-        for event in events {
-            guard let decision = event.event.event else {
-                throw .unavailable(
-                    after: nil, reason: "this code cannot read a decision at \(position)")
+        do {
+            return try events.map { event in
+                let recorded = event.event
+                let decision = try codec.decode(recorded.bytes.span.bytes, format: recorded.format)
+                return (event.origin, decision)
             }
-            decided.append((event.origin, decision))
+        } catch {
+            throw .unavailable(
+                after: nil, reason: "this code cannot read a decision at \(position): \(error)")
         }
-        return decided
     }
 }

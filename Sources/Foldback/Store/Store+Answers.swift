@@ -320,6 +320,16 @@ extension Store {
         try core.records(from: start, countMax: countMax, upTo: core.published.sequence)
             .map(LogEntry.init)
     }
+
+    /// The same with events as bytes: a caller that decodes them itself asks for no members that were left
+    /// unread, which costs as much as decoding.
+    package func recordedEntries(
+        from start: LogSequence, countMax: Int
+    ) throws(LogError) -> [LogEntry<[UInt8]>] {
+        try core.records(
+            from: start, countMax: countMax, upTo: core.published.sequence, codec: RawCodec()
+        ).map(LogEntry.init)
+    }
 }
 
 extension AnswerResult {

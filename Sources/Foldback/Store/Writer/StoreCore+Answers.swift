@@ -70,13 +70,14 @@ extension StoreCore {
     /// - Throws: `.damaged` if a record is missing or damaged, `.newerFormat`, `.closed`,
     ///   `.storage`.
     package func records(
-        from start: LogSequence, countMax: Int = Limits.readCountMax, upTo end: LogSequence
+        from start: LogSequence, countMax: Int = Limits.readCountMax, upTo end: LogSequence,
+        codec: (any PayloadCodec)? = nil
     ) throws(LogError) -> [Record] {
         try storage.requireUsable()
         guard start <= end else { return [] }
         let left = Int(clamping: end.value - start.value).addingReportingOverflow(1).partialValue
         let records = try storage.decodedRecords(
-            from: start, countMax: min(countMax, max(left, 1)), codec: codec)
+            from: start, countMax: min(countMax, max(left, 1)), codec: codec ?? self.codec)
         if records.isEmpty, countMax > 0 { throw storage.missing(start) }
         return records
     }
