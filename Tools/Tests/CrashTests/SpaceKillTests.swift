@@ -97,7 +97,8 @@ import Testing
         let trace = folder.url.appending(path: "trace")
         // Strace counts the calls of each thread alone. So with `spaces`, the call fails again in each store
         // that is opened again, and each must get further.
-        for nth in TestEffort.places((form == "alone" ? 1 : 3)...Self.callCountMax, quickStep: 4) {
+        let (first, step) = form == "alone" ? (1, 4) : (3, 1)
+        for nth in TestEffort.places(first...Self.callCountMax, quickStep: step) {
             let before = ledger.failures.count
             let strace = Strace.failing(
                 call, nth, with: error, on: [ledger.directory.appending(path: "data.mdb").path],
