@@ -26,6 +26,8 @@ package struct ArticlePicture: Sendable {
         picture("opening", "Opening", "settled entries", "ms"),
         picture("years-file", "Years", "after n years, file", "MB"),
         picture("compacting", "Years", "entries of documents", "s"),
+        picture("deciding-devices", "Server", "devices: n", "intents/s"),
+        picture("deciding-requests", "Server", "a request: n", "intents/s"),
         picture("past-views", "The past", "view at a past sequence", "ms"),
         picture("row-answers", "Rows: answers", "pending", "us/answer"),
         picture("row-opening", "Rows: opening", "entries", "ms"),
