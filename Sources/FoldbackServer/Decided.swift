@@ -31,22 +31,15 @@ public struct Decided<P: Projection>: Projection {
         P.stateCodec.map { DecidedStateCodec(inner: $0) }
     }
 
-    /// - Throws: the error of the app's `apply`. An effect of an earlier version of the projection that
-    ///   does not apply any more is left out, as on a device (F9).
+    /// - Throws: the error of the app's `apply`. The decision is then a fault (F9). An effect of an earlier
+    ///   version of the projection may not apply any more: a ``Space`` tolerates such faults.
     public mutating func apply(
         _ event: DecisionEvent<P.Event>, _ context: EventContext
     ) throws {
         switch event {
         case .founded(let founding): self.founding = founding
         case .decided(let decision):
-            if let effect = decision.effect {
-                if decision.version < P.version {
-                    var next = state
-                    if (try? next.apply(effect.event, context)) != nil { state = next }
-                } else {
-                    try state.apply(effect.event, context)
-                }
-            }
+            if let effect = decision.effect { try state.apply(effect.event, context) }
             newestVersion = max(newestVersion, decision.version)
         }
     }

@@ -15,10 +15,15 @@ struct GroupInProgress<R: Rules>: Sendable {
     private let known: [IntentID: DecidedIntent]
     private(set) var replicas: [ReplicaID: WorkingReplica]
     private(set) var decisions: [(IntentID, Decision<Event>)] = []
+    /// The bytes of the effects so far.
+    private var effectBytes = 0
+    /// The replicas whose first decisions are in the group.
+    private var newReplicas: [ReplicaID] = []
     /// The place of each intent in ``decisions``.
     private var places: [IntentID: Int] = [:]
     /// Reads the verdicts of a group that was decided before.
-    private let read: @Sendable (Position) throws(AuthorityFailure) -> Verdicts<Event>
+    private let read:
+        @Sendable (Position, Set<IntentID>) throws(AuthorityFailure) -> Verdicts<Event>
     /// What was read. A repeated request is often of one group.
     private var earlier: [Position: Verdicts<Event>] = [:]
     /// The replica id of the space's log, which no device can have.
@@ -29,7 +34,10 @@ struct GroupInProgress<R: Rules>: Sendable {
         over state: GuardedState<R.State>,
         known: [IntentID: DecidedIntent], _ replicas: [ReplicaID: WorkingReplica],
         ownReplica: ReplicaID,
-        read: @escaping @Sendable (Position) throws(AuthorityFailure) -> Verdicts<Event>
+        read:
+            @escaping @Sendable (Position, Set<IntentID>) throws(AuthorityFailure) -> Verdicts<
+                Event
+            >
     ) {
         self.position = position
         self.rules = rules
@@ -40,6 +48,23 @@ struct GroupInProgress<R: Rules>: Sendable {
         self.replicas = replicas
         self.ownReplica = ownReplica
         self.read = read
+    }
+
+    /// What the space keeps of the group once it is written.
+    ///
+    /// - Parameter bytes: the bytes of the events that the state keeps; the new count on return.
+    func kept(
+        after bytes: inout Int
+    ) -> (state: GuardedState<R.State>, replicas: [ReplicaID: WorkingReplica]) {
+        var (state, replicas) = (state, replicas)
+        bytes += effectBytes
+        if bytes > SpaceLimits.workingBytesMax {
+            state.keep()
+            bytes = 0
+        }
+        // The index has numbered them only now.
+        for replica in newReplicas { replicas[replica] = nil }
+        return (state, replicas.count > SpaceLimits.replicasMax ? [:] : replicas)
     }
 
     /// The decisions as events of the space's log.
@@ -62,7 +87,8 @@ struct GroupInProgress<R: Rules>: Sendable {
             }
         }
         var verdicts: [IntentID: Verdict<Event>] = [:]
-        for intent in ticket.intents {
+        // The others of a full group get no verdict, and come again.
+        for intent in ticket.intents where effectBytes < SpaceLimits.effectBytesMax {
             do throws(AuthorityFailure) {
                 let verdict = try verdict(on: intent, by: ticket.account)
                 verdicts[intent.id] = verdict
@@ -107,7 +133,9 @@ struct GroupInProgress<R: Rules>: Sendable {
             outcome: outcome)
         places[intent.id] = decisions.count
         decisions.append((intent.id, decision))
+        effectBytes += decision.effect?.recorded.bytes.count ?? 0
         let replica = replicas[intent.id.replica]
+        if replica == nil { newReplicas.append(intent.id.replica) }
         replicas[intent.id.replica] = WorkingReplica(
             account: account, number: replica?.number,
             highest: max(replica?.highest ?? 0, intent.id.number.value))
@@ -117,9 +145,11 @@ struct GroupInProgress<R: Rules>: Sendable {
     private mutating func verdict(
         on id: IntentID, at position: Position
     ) throws(AuthorityFailure) -> Verdict<Event> {
-        let group = if let known = earlier[position] { known } else { try read(position) }
-        earlier[position] = group
-        guard let verdict = group[id] else {
+        if earlier[position] == nil {
+            let wanted = known.filter { $0.value.position == position }.keys
+            earlier[position] = try read(position, Set(wanted))
+        }
+        guard let verdict = earlier[position]?[id] else {
             throw .unavailable(after: nil, reason: "the decision on \(id) is not at \(position)")
         }
         return verdict
@@ -146,13 +176,19 @@ struct GroupInProgress<R: Rules>: Sendable {
         return ruling
     }
 
-    /// - Throws: `.failed` if the codec cannot encode the rules' event.
+    /// - Throws: `.failed` if the codec cannot encode the rules' event, or it is too large.
     private func effect(_ event: Event) throws(AuthorityFailure) -> Effect<Event> {
-        do {
-            let bytes = try codec.inner.encode(event)
-            return Effect(
-                event: event, recorded: RecordedEvent(format: codec.inner.format, bytes: bytes))
-        } catch { throw .failed(reason: "the replacing event cannot be encoded: \(error)") }
+        let bytes: [UInt8]
+        do { bytes = try codec.inner.encode(event) } catch {
+            throw .failed(reason: "the rules' event cannot be encoded: \(error)")
+        }
+        guard bytes.count <= SpaceLimits.requestBytesMax else {
+            throw .failed(
+                reason: "the rules' event has \(bytes.count) bytes, and an event has at most "
+                    + "\(SpaceLimits.requestBytesMax)")
+        }
+        return Effect(
+            event: event, recorded: RecordedEvent(format: codec.inner.format, bytes: bytes))
     }
 
     /// Applies an effect, or makes a rejection of it (N1).
@@ -165,7 +201,10 @@ struct GroupInProgress<R: Rules>: Sendable {
             content: .event(effect.event))
         let error = state.apply(Folded(payload: payload, context: EventContext(.intent(id))))
         guard let error else { return outcome(effect) }
-        return .rejected(Rejection(code: "inapplicable", message: error.words))
+        return .rejected(
+            Rejection(
+                code: "inapplicable",
+                message: error.words.cut(toBytes: Limits.messageBytesMax)))
     }
 }
 

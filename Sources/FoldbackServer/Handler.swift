@@ -5,7 +5,7 @@ import FoldbackSync
 public struct ServerRequest: Sendable {
     /// The method in upper case: "GET".
     public var method: String
-    /// The path without the query: "/v1/spaces/main/changes".
+    /// The path as it came, without the query and not decoded: "/v1/spaces/main/changes".
     public var path: String
     /// The decoded members of the query. If a name is there twice, refuse the request before.
     public var query: [String: String]
@@ -59,21 +59,26 @@ public struct Handler<Event: Sendable>: Sendable {
     private let recording: any EventCodec<Event>
     private let authenticate: @Sendable (String?) async -> Account?
     private let authority: @Sendable (Account, SpaceName) -> any Authority<Event>
+    private let report: @Sendable (AuthorityFailure) -> Void
 
     /// Creates a handler over any authority.
     ///
     /// - Parameters:
     ///   - codec: reads the events of requests, and writes those of answers.
     ///   - authenticate: returns the account of a token; nil if it is not valid.
+    ///   - report: takes each failure, for the server's own log. Clients do not get its reason, which may
+    ///     name files of the server.
     ///   - authority: returns the authority of an account for a space. It decides about access.
     public init(
         codec: any EventCodec<Event>,
         authenticate: @escaping @Sendable (_ bearer: String?) async -> Account?,
+        report: @escaping @Sendable (AuthorityFailure) -> Void = { _ in },
         authority: @escaping @Sendable (Account, SpaceName) -> any Authority<Event>
     ) {
         self.codec = AppCodec(codec: codec)
         recording = codec
         self.authenticate = authenticate
+        self.report = report
         self.authority = authority
     }
 
@@ -81,12 +86,13 @@ public struct Handler<Event: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - spaces: the spaces of the server.
+    ///   - report: takes each failure, for the server's own log.
     ///   - authenticate: returns the account of a token; nil if it is not valid.
     public init<R: Rules>(
-        _ spaces: Spaces<R>,
+        _ spaces: Spaces<R>, report: @escaping @Sendable (AuthorityFailure) -> Void = { _ in },
         authenticate: @escaping @Sendable (_ bearer: String?) async -> Account?
     ) where R.State.Event == Event {
-        self.init(codec: R.State.codec, authenticate: authenticate) {
+        self.init(codec: R.State.codec, authenticate: authenticate, report: report) {
             spaces.authority(for: $0, in: $1)
         }
     }
@@ -143,7 +149,11 @@ public struct Handler<Event: Sendable>: Sendable {
         do { sent = try SubmitRequest(json: try JSON(parsing: request.body)) } catch {
             throw Problem(400, "the body is not a request: \(error)")
         }
-        let (intents, unread) = readable(sent.intents)
+        guard sent.intents.areAscending else {
+            throw Problem(400, "the intents of a replica must be ascending by number")
+        }
+        // A space decides on the first ones, and the others come again.
+        let (intents, unread) = readable(sent.intents.prefix(SpaceLimits.groupCountMax))
         do throws(AuthorityFailure) {
             var answer = try await authority.submit(intents, from: sent.device)
             if let unread, intents.allSatisfy({ answer[$0.id].map(\.isFinal) ?? false }) {
@@ -151,12 +161,15 @@ public struct Handler<Event: Sendable>: Sendable {
                     .later(after: .seconds(3_600), reason: unread.why), on: unread.id)
             }
             return try Self.response(answer) { try $0.recorded(by: recording).json() }
-        } catch { throw Problem(error) }
+        } catch {
+            report(error)
+            throw Problem(error)
+        }
     }
 
     /// The intents before the first one that this code cannot read whole, and that one (N13).
     private func readable(
-        _ intents: [Submission<RecordedEvent>]
+        _ intents: ArraySlice<Submission<RecordedEvent>>
     ) -> ([Submission<Event>], (id: IntentID, why: String)?) {
         var readable: [Submission<Event>] = []
         for intent in intents {
@@ -197,7 +210,10 @@ public struct Handler<Event: Sendable>: Sendable {
                         after: device, waiting: .seconds(Int64(min(wait, 55))))
                 }
             return try Self.response(page) { try $0.recorded(by: recording).json() }
-        } catch { throw Problem(error) }
+        } catch {
+            report(error)
+            throw Problem(error)
+        }
     }
 
     private func number(
@@ -218,6 +234,17 @@ public struct Handler<Event: Sendable>: Sendable {
                 status: 200, headers: ["Content-Type": "application/json"],
                 body: try json(answer).encoded)
         } catch { throw .failed(reason: "the answer cannot be written: \(error)") }
+    }
+}
+
+extension [Submission<RecordedEvent>] {
+    /// Whether the numbers of each replica rise (N4).
+    fileprivate var areAscending: Bool {
+        var last: [ReplicaID: IntentNumber] = [:]
+        return allSatisfy { intent in
+            let before = last.updateValue(intent.id.number, forKey: intent.id.replica)
+            return before.map { $0 < intent.id.number } ?? true
+        }
     }
 }
 
@@ -249,18 +276,20 @@ private struct Problem: Error {
     init(_ failure: AuthorityFailure) {
         switch failure {
         case .unauthenticated(let reason): self.init(403, reason)
-        case .unavailable(let after, let reason):
+        case .unavailable(let after, _):
             let seconds = after.map { max(1, $0.components.seconds) }
-            self.init(503, reason, headers: seconds.map { ["Retry-After": "\($0)"] } ?? [:])
-        case .unreachable(let reason): self.init(503, reason)
-        case .invalidAnswer(let reason): self.init(502, reason)
-        case .failed(let reason): self.init(500, reason)
+            self.init(
+                503, Self.unavailable, headers: seconds.map { ["Retry-After": "\($0)"] } ?? [:])
+        case .unreachable: self.init(503, Self.unavailable)
+        case .invalidAnswer: self.init(502, Self.unavailable)
+        case .failed: self.init(500, "the server failed on the request")
         case .superseded(let shared):
             self.init(409, "the device has data that this server does not have")
             self.shared = shared
         }
     }
 
+    private static let unavailable = "the server accepts no requests now"
     private static let titles: [Int: String] = [
         400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
         405: "Method Not Allowed", 409: "Conflict", 413: "Content Too Large",

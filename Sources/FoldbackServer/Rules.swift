@@ -25,7 +25,7 @@ public protocol Rules<State>: Sendable {
     /// The app's own projection. It runs on the server as on the devices.
     associatedtype State: Projection
 
-    /// Decides on an intent. The default accepts all intents.
+    /// Decides on an intent.
     ///
     /// If the ruling is to accept, the event is applied to `state`. If `apply` throws, the intent is
     /// rejected with the code "inapplicable" (N1).
@@ -54,9 +54,5 @@ public protocol Rules<State>: Sendable {
 }
 
 extension Rules {
-    public func decide(
-        _ intent: Submission<State.Event>, by account: Account, on state: State, at time: Timestamp
-    ) -> Ruling<State.Event> { .accept }
-
     public func shows(_ event: State.Event, to account: Account) -> Bool { true }
 }

@@ -16,7 +16,7 @@ extension Space {
     /// While a group is written, later requests queue up. The first of them then decides the next group
     /// for all that fit. So the space needs no task of its own.
     ///
-    /// - Throws: `.superseded`; `.failed` if the intents are not ascending; `.unauthenticated` if a
+    /// - Throws: `.superseded`; `.failed` if the intents are not ascending, or the rules fail; `.unauthenticated` if a
     ///   replica belongs to another account; `.unavailable`. Nothing of the request is decided, or it may
     ///   be decided in a group whose end is not known.
     func decide(
@@ -24,11 +24,14 @@ extension Space {
     ) async throws(AuthorityFailure) -> Verdicts<Event> {
         try requireOpen()
         try requireShared(device, tail.withLock { $0 })
-        try Self.requireAscending(intents)
-        guard queue.intentCount < SpaceLimits.queueCountMax else {
+        try Self.requireSound(intents)
+        guard queue.hasRoom else {
             throw .unavailable(after: .seconds(1), reason: "the space has too many requests")
         }
         let intents = Self.bounded(intents)
+        if intents.isEmpty {
+            return tail.withLock { Verdicts([:], lineage: $0.lineage, head: $0.head) }
+        }
         guard isDeciding else {
             isDeciding = true
             queue.append(Ticket(intents, by: account, waiting: nil))
@@ -53,12 +56,16 @@ extension Space {
         return Array(fitting.isEmpty ? intents.prefix(1) : fitting)
     }
 
-    /// Refuses a request as a whole if an id comes twice: an answer has one verdict for each id (N4).
-    private static func requireAscending(
+    /// Refuses a request as a whole if an id comes twice, because an answer has one verdict for each id
+    /// (N4), or if a replica's name cannot be a key of the index.
+    private static func requireSound(
         _ intents: [Submission<Event>]
     ) throws(AuthorityFailure) {
         var last: [ReplicaID: IntentNumber] = [:]
         for intent in intents {
+            // A key writes a NUL as two bytes.
+            guard last[intent.id.replica] != nil || !intent.id.replica.name.string.utf8.contains(0)
+            else { throw .failed(reason: "the name of a replica has a NUL") }
             if let before = last.updateValue(intent.id.number, forKey: intent.id.replica),
                 before >= intent.id.number
             {
@@ -99,6 +106,8 @@ extension Space {
             _ failure: AuthorityFailure
         ) -> [Result<Verdicts<Event>, AuthorityFailure>] { tickets.map { _ in .failure(failure) } }
 
+        // Nothing of the group is decided for a caller that is gone.
+        if Task.isCancelled { return nil }
         if let fault { return all(.unavailable(after: nil, reason: fault)) }
         var group: GroupInProgress<R>
         do throws(AuthorityFailure) {
@@ -107,7 +116,9 @@ extension Space {
                 at: Position(head.value + 1), rules, codec, time: sources.now(),
                 over: working ?? GuardedState(store.view.state), known: try lookUp(tickets),
                 replicas, ownReplica: replica
-            ) { [self] position throws(AuthorityFailure) in try self.verdicts(at: position) }
+            ) { [self] position, ids throws(AuthorityFailure) in
+                try self.verdicts(at: position, on: ids)
+            }
         } catch { return all(error) }
         // The group has the only copy of what it changes.
         (working, replicas) = (nil, [:])
@@ -117,14 +128,13 @@ extension Space {
                 if case .log(.cancelled) = error { return nil }
                 return all(.unavailable(after: nil, reason: "\(error)"))
             }
+            // A decision that the store could not apply has no effect there (N9).
+            if let fault { return all(.unavailable(after: nil, reason: fault)) }
             let decided = DecidedGroup(position: group.position, group.decisions)
             tail.withLock { $0.append(decided) }
             decisions.ring()
-            // A decision that the store could not apply has no effect there (N9).
-            if let fault { return all(.unavailable(after: nil, reason: fault)) }
         }
-        (working, replicas) = (group.state, group.replicas.filter { $0.value.number != nil })
-        if replicas.count > SpaceLimits.replicasMax { replicas = [:] }
+        (working, replicas) = group.kept(after: &workingBytes)
         let (lineage, head) = tail.withLock { ($0.lineage, $0.head) }
         return verdicts.map { $0.map { Verdicts($0, lineage: lineage, head: head) } }
     }

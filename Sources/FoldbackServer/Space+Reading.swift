@@ -11,14 +11,16 @@ extension Space {
         let tail = tail.withLock { $0 }
         try requireShared(device, tail)
         var events: [ConfirmedEvent<Event>] = []
-        var bytes = 0
+        var (bytes, read) = (0, 0)
         var through = device.through
         for _ in 0..<SpaceLimits.pageGroupsMax where through < tail.head {
             let next = Position(through.value + 1)
-            let group = if let held = tail.group(at: next) { held } else { try read(at: next) }
+            let group = if let held = tail.group(at: next) { held } else { try self.read(at: next) }
             let shown = group.effects.filter {  // mutant: shown-effects
                 $0.account == account || rules.shows($0.effect.event, to: account)
             }
+            read += group.bytes
+            if through > device.through, read > SpaceLimits.pageReadBytesMax { break }
             bytes += shown.reduce(0) { $0 + $1.effect.recorded.bytes.count }
             if !events.isEmpty,
                 events.count + shown.count > SpaceLimits.pageCountMax
@@ -52,12 +54,12 @@ extension Space {
         return DecidedGroup(position: position, decisions)
     }
 
-    /// Reads the verdicts of a group from the log.
+    /// Reads verdicts of a group from the log.
     nonisolated func verdicts(
-        at position: Position
+        at position: Position, on ids: Set<IntentID>
     ) throws(AuthorityFailure) -> Verdicts<Event> {
         var verdicts: [IntentID: Verdict<Event>] = [:]
-        for event in try decided(at: position) {
+        for event in try decided(at: position, where: ids.contains) {
             if let id = event.intent, case .decided(let decision) = event.event {
                 verdicts[id] = decision.verdict
             }
@@ -66,8 +68,10 @@ extension Space {
     }
 
     /// Reads the events of an entry with their intents.
+    ///
+    /// - Parameter isWanted: whether an intent's event is decoded and returned.
     private nonisolated func decided(
-        at position: Position
+        at position: Position, where isWanted: (IntentID) -> Bool = { _ in true }
     ) throws(AuthorityFailure) -> [(intent: IntentID?, event: DecisionEvent<Event>)] {
         let entries: [LogEntry<[UInt8]>]
         do throws(LogError) {
@@ -77,7 +81,7 @@ extension Space {
             throw .unavailable(after: nil, reason: "the log has no decision at \(position)")
         }
         do {
-            return try events.map { event in
+            return try events.filter { $0.origin.map(isWanted) ?? true }.map { event in
                 let recorded = event.event
                 let decision = try codec.decode(recorded.bytes.span.bytes, format: recorded.format)
                 return (event.origin, decision)

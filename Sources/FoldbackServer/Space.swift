@@ -31,6 +31,9 @@ public actor Space<R: Rules> {
     /// The replica id of the log, which no device can have.
     nonisolated let replica: ReplicaID
     nonisolated let codec: DecisionCodec<Event>
+    /// The number of effects of earlier versions that do not apply any more, and are left out as on a
+    /// device (F9). They come before all others: a space with another fault decides nothing.
+    private nonisolated let toleratedFaultCount: Int
     nonisolated let sources: SyncSources
     nonisolated let tail: Mutex<SpaceTail<Event>>
     /// Rings after each group, and when the space is closed.
@@ -44,6 +47,8 @@ public actor Space<R: Rules> {
     var isDeciding = false
     /// The state after the newest group; nil to take it from the store.
     var working: GuardedState<R.State>?
+    /// The bytes of the events that ``working`` keeps to undo the last one.
+    var workingBytes = 0
     /// What the index says of replicas.
     var replicas: [ReplicaID: WorkingReplica] = [:]
 
@@ -127,6 +132,7 @@ public actor Space<R: Rules> {
         self.rules = rules
         self.sources = sources
         codec = DecisionCodec(inner: R.State.codec)
+        toleratedFaultCount = try Self.toleratedFaultCount(of: store)
         decisions = bell
         tail = Mutex(SpaceTail(lineage: founding.lineage, head: store.status.through))
     }
@@ -141,13 +147,13 @@ public actor Space<R: Rules> {
     /// Updating the server to code that reads and applies every decision helps.
     public nonisolated var fault: String? {
         let snapshot = store.snapshot
-        if let fault = snapshot.faults.first {
+        if snapshot.faults.count > toleratedFaultCount, let fault = snapshot.faults.last {
             return "the decision at entry \(fault.sequence) has no effect: \(fault.reason)"
         }
         if let fault = store.projected(DecisionIndex<R.State>.self).faults.first {
             return "the decision at entry \(fault.sequence) is not in the index: \(fault.reason)"
         }
-        if store.status.partlyReadCount > 0 {
+        if store.partlyReadCount > 0 {
             return "this code reads only a part of some effects"
         }
         let newest = snapshot.view.newestVersion
@@ -185,7 +191,7 @@ public actor Space<R: Rules> {
             }
         } catch { throw .unavailable(after: nil, reason: "\(error)") }
         guard let decided else { return nil }
-        return try verdicts(at: decided.position)[intent]
+        return try verdicts(at: decided.position, on: [intent])[intent]
     }
 
     /// Returns the authority that one user's devices use.
@@ -222,6 +228,25 @@ public actor Space<R: Rules> {
     ) throws(AuthorityFailure) {
         if let known = device.lineage, known != tail.lineage { throw .superseded(shared: 0) }
         guard device.through <= tail.head else { throw .superseded(shared: tail.head) }
+    }
+}
+
+extension Space {
+    /// - Returns: the number of faults if all are of effects of earlier versions; else 0.
+    private static func toleratedFaultCount(
+        of store: Store<Decided<R.State>>
+    ) throws(LogError) -> Int {
+        let faults = store.faults
+        for fault in faults {
+            guard case .intent(let intent) = fault.origin,
+                case .confirmed(let events, _) = try store.entries(
+                    from: fault.sequence, countMax: 1
+                ).first?.content,
+                case .decided(let decision) = events.first(where: { $0.origin == intent })?.event
+                    .event, decision.version < R.State.version
+            else { return 0 }
+        }
+        return faults.count
     }
 }
 

@@ -19,10 +19,10 @@ struct SpaceTail<Event: Sendable>: Sendable {
     mutating func append(_ group: DecidedGroup<Event>) {
         groups.append(group)
         head = group.position
-        count += group.effects.count
+        count += group.weight
         bytes += group.bytes
         while count > SpaceLimits.tailCountMax || bytes > SpaceLimits.tailBytesMax {
-            count -= groups[first].effects.count
+            count -= groups[first].weight
             bytes -= groups[first].bytes
             first += 1
         }
@@ -52,6 +52,9 @@ struct DecidedGroup<Event: Sendable>: Sendable {
     let effects: [Item]
     /// The bytes of the effects.
     let bytes: Int
+
+    /// What the group counts in memory: a group of rejections takes room too.
+    var weight: Int { max(1, effects.count) }
 
     /// - Parameter decisions: the decisions of the group with their intents.
     init(position: Position, _ decisions: some Sequence<(IntentID, Decision<Event>)>) {

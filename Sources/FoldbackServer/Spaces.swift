@@ -39,9 +39,14 @@ public actor Spaces<R: Rules> {
     nonisolated let sources: SyncSources
     private let directory: URL
     private let openMax: Int
+    private let isAdopting: Bool
     private let log: LogSources
     private var slots: [SpaceName: Slot] = [:]
-    private var closing: [SpaceName: Task<Void, Never>] = [:]
+    /// Spaces that are on their way to be closed, each with a number of its own.
+    private var closing: [SpaceName: (number: Int, task: Task<Void, Never>)] = [:]
+    private var closingCount = 0
+    /// Spaces that could not be opened, and when the next attempt may begin.
+    private var refused: [SpaceName: (error: LogError, until: Timestamp)] = [:]
     private var bells: [SpaceName: Bell] = [:]
     private var useCount = 0
     private var isClosed = false
@@ -50,16 +55,19 @@ public actor Spaces<R: Rules> {
     ///   - directory: the file URL of the folder that has a folder for each space.
     ///   - rules: the app's decisions, for all spaces.
     ///   - openMax: the most spaces that are open at once, from 1.
+    ///   - isAdopting: as for ``Space/open(at:named:rules:adopting:sources:log:)``, for all spaces.
     ///   - sources: the source of time for decisions and long polls.
     ///   - log: the source of time and of fresh replica ids for the logs.
     public init(
-        in directory: URL, rules: R, openMax: Int = 256, sources: SyncSources = .system,
+        in directory: URL, rules: R, openMax: Int = 256, adopting isAdopting: Bool = false,
+        sources: SyncSources = .system,
         log: LogSources = .system
     ) {
         precondition(openMax >= 1, "openMax must be at least 1, not \(openMax)")
         self.directory = directory
         self.rules = rules
         self.openMax = openMax
+        self.isAdopting = isAdopting
         self.sources = sources
         self.log = log
     }
@@ -71,7 +79,8 @@ public actor Spaces<R: Rules> {
         for account: Account, in space: SpaceName
     ) -> SpacesAuthority<R> { SpacesAuthority(spaces: self, account: account, name: space) }
 
-    /// Calls `body` with a space, which stays open meanwhile.
+    /// Calls `body` with a space, which stays open meanwhile. It is created if it does not exist, and
+    /// nobody is asked for access.
     ///
     /// - Throws: the errors of `body`; `.unavailable` if the space cannot be opened, if all spaces that may
     ///   be open are in use, or after ``close()``.
@@ -91,22 +100,31 @@ public actor Spaces<R: Rules> {
             return try await body(space)
         case .failure(let error):
             close(name, slot)
-            throw .unavailable(after: nil, reason: "\(error)")
+            refused[name] = (error, sources.now().advanced(by: SpaceLimits.refusal))
+            throw .unavailable(after: SpaceLimits.refusal, reason: "\(error)")
         }
     }
 
     /// Closes all spaces. Calls that wait for an event or for their turn end.
     public func close() async {
         isClosed = true
-        for (name, slot) in slots { close(name, slot) }
         for bell in bells.values { bell.signal.ring() }
-        for task in closing.values { await task.value }
+        for (name, slot) in slots { close(name, slot, forAll: true) }
+        while let next = closing.values.first { await next.task.value }
     }
 
     // MARK: Slots
 
     private func slot(_ name: SpaceName) throws(AuthorityFailure) -> Slot {
         if let slot = slots[name] { return slot }
+        if let refusal = refused[name] {
+            let left = refusal.until.duration(since: sources.now())
+            guard left == .zero else {
+                throw .unavailable(after: left, reason: "\(refusal.error)")
+            }
+            refused[name] = nil
+        }
+        var evicted: Task<Void, Never>?
         if slots.count >= openMax {
             let unused = slots.filter { $0.value.userCount == 0 }
                 .min { $0.value.lastUse < $1.value.lastUse }
@@ -114,20 +132,22 @@ public actor Spaces<R: Rules> {
                 throw .unavailable(
                     after: .seconds(1), reason: "all \(openMax) spaces that may be open are in use")
             }
-            close(unused.key, unused.value)
+            evicted = close(unused.key, unused.value)
         }
-        let before = closing[name]
+        let before = closing[name]?.task
         let place = directory.appending(path: name.folder, directoryHint: .isDirectory)
-        let (rules, sources, log) = (rules, sources, log)
+        let (rules, isAdopting, sources, log) = (rules, isAdopting, sources, log)
         let bell = bells[name, default: Bell()]
         bells[name] = bell
         let slot = Slot(
             Task {
                 await before?.value
+                await evicted?.value
                 do throws(LogError) {
                     return .success(
                         try await Space.open(
-                            at: place, named: name, rules: rules, sources: sources, log: log,
+                            at: place, named: name, rules: rules, adopting: isAdopting,
+                            sources: sources, log: log,
                             ringing: bell.signal))
                 } catch { return .failure(error) }
             })
@@ -135,16 +155,28 @@ public actor Spaces<R: Rules> {
         return slot
     }
 
-    /// Closes a space. Nobody who waits for an event wakes up, because nothing has changed.
-    private func close(_ name: SpaceName, _ slot: Slot) {
-        guard slots[name] === slot else { return }
+    /// Closes a space.
+    ///
+    /// - Parameter isForAll: whether those who wait for an event wake up. If the space is only unused,
+    ///   nothing has changed for them.
+    /// - Returns: the task that closes it; nil if the slot is closed already.
+    @discardableResult
+    private func close(
+        _ name: SpaceName, _ slot: Slot, forAll isForAll: Bool = false
+    ) -> Task<Void, Never>? {
+        guard slots[name] === slot else { return nil }
         slots[name] = nil
         removeUnused(name)
-        let opening = slot.opening
-        closing[name] = Task {
-            if case .success(let space) = await opening.value { await space.closeLog() }
-            closing[name] = nil
+        closingCount += 1
+        let (opening, number) = (slot.opening, closingCount)
+        let task = Task {
+            if case .success(let space) = await opening.value {
+                if isForAll { await space.close() } else { await space.closeLog() }
+            }
+            if closing[name]?.number == number { closing[name] = nil }
         }
+        closing[name] = (number, task)
+        return task
     }
 
     // MARK: Bells

@@ -31,17 +31,28 @@ struct Ticket<Event: Sendable>: Sendable {
 /// The requests of a space that are not decided yet, in order of arrival.
 struct TicketQueue<Event: Sendable>: Sendable {
     private var tickets: [Ticket<Event>] = []
-    private(set) var intentCount = 0
+    private var intentCount = 0
+    private var bytes = 0
+
+    /// Whether another request may wait (N11).
+    var hasRoom: Bool {
+        intentCount < SpaceLimits.queueCountMax && bytes < SpaceLimits.queueBytesMax
+    }
 
     mutating func append(_ ticket: Ticket<Event>) {
         tickets.append(ticket)
-        intentCount += ticket.intents.count
+        note(ticket, 1)
+    }
+
+    private mutating func note(_ ticket: Ticket<Event>, _ sign: Int) {
+        intentCount += sign * ticket.intents.count
+        bytes += sign * ticket.bytes
     }
 
     /// Puts requests back to the front, in their order.
     mutating func putBack(_ group: some Collection<Ticket<Event>>) {
         tickets.insert(contentsOf: group, at: 0)
-        intentCount += group.reduce(0) { $0 + $1.intents.count }
+        for ticket in group { note(ticket, 1) }
     }
 
     /// Takes the requests of the next group: whole requests, as many as fit, and at least one.
@@ -56,7 +67,7 @@ struct TicketQueue<Event: Sendable>: Sendable {
         }
         let group = Array(tickets.prefix(taken))
         tickets.removeFirst(taken)
-        intentCount -= group.reduce(0) { $0 + $1.intents.count }
+        for ticket in group { note(ticket, -1) }
         return group
     }
 

@@ -21,8 +21,9 @@ extension Signal {
             guard changes.events.isEmpty, !changes.hasMore else { return changes }
             // What was passed over is not read again.
             known = SyncPoint(lineage: device.lineage, through: changes.through)
-            if await wait(after: seen, until: end, sources) { return changes }
+            let isOver = await wait(after: seen, until: end, sources)
             if Task.isCancelled { throw .unreachable(reason: "the task was canceled") }
+            if isOver { return changes }
         }
     }
 }

@@ -45,7 +45,8 @@ actor NotesClient: Authority {
     let cursor: @Sendable () -> Int
     /// The last fetch that has begun.
     private var begun: Position = 0
-    /// The fetch that must have what was accepted last. After a start, nobody knows: so the next one.
+    /// The fetch that must have what was accepted last. Nil after a start: then it is at most the fetch
+    /// after the next one.
     private var promised: Position?
 
     init(_ backend: any NotesBackend, cursor: @escaping @Sendable () -> Int) {
@@ -75,17 +76,17 @@ actor NotesClient: Authority {
     func changes(after device: SyncPoint) async throws(AuthorityFailure) -> Changes<Notes.Event> {
         let number = Position(device.through.value + 1)
         begun = max(begun, number)
-        let isPromised = promised.map { $0 > device.through } ?? true
+        let promise = promised ?? Position(device.through.value + 2)
+        promised = promise
         let page = try await backend.rows(changedAfter: cursor())
         // An empty page costs an entry in the log, so it comes only if an intent waits for it.
-        guard !page.rows.isEmpty || isPromised else {
+        guard !page.rows.isEmpty || promise > device.through else {
             return Changes(events: [], through: device.through, hasMore: false)
         }
-        promised = promised ?? number
         let event = Notes.Event.fetched(rows: page.rows, cursor: page.cursor)
         return Changes(
             events: [ConfirmedEvent(position: number, event: event)], through: number,
-            hasMore: page.hasMore || (promised.map { $0 > number } ?? false))
+            hasMore: page.hasMore || promise > number)
     }
 }
 // Article Your own backend, the client ends

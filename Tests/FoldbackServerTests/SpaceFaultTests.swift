@@ -203,6 +203,11 @@ import Testing
 
 private struct EditionRules<E: Edition>: Rules {
     typealias State = EditionBoard<E>
+
+    func decide(
+        _ intent: Submission<State.Event>, by account: Account, on state: State, at time: Timestamp
+    ) -> Ruling<State.Event> { .accept }
+
     func access(of account: Account, to space: SpaceName) async -> Bool { true }
 }
 
@@ -227,6 +232,11 @@ private struct Diary<N: DiaryNote>: Projection, Codable {
 
 private struct DiaryRules<N: DiaryNote>: Rules {
     typealias State = Diary<N>
+
+    func decide(
+        _ intent: Submission<State.Event>, by account: Account, on state: State, at time: Timestamp
+    ) -> Ruling<State.Event> { .accept }
+
     func access(of account: Account, to space: SpaceName) async -> Bool { true }
 }
 
@@ -267,6 +277,11 @@ private struct Ladder<R: Rung>: Projection, Codable {
 
 private struct LadderRules<R: Rung>: Rules {
     typealias State = Ladder<R>
+
+    func decide(
+        _ intent: Submission<State.Event>, by account: Account, on state: State, at time: Timestamp
+    ) -> Ruling<State.Event> { .accept }
+
     func access(of account: Account, to space: SpaceName) async -> Bool { true }
 }
 
@@ -291,6 +306,11 @@ private struct FickleBoard: Projection {
 
 private struct FickleRules: Rules {
     typealias State = FickleBoard
+
+    func decide(
+        _ intent: Submission<State.Event>, by account: Account, on state: State, at time: Timestamp
+    ) -> Ruling<State.Event> { .accept }
+
     func access(of account: Account, to space: SpaceName) async -> Bool { true }
 }
 

@@ -321,6 +321,10 @@ extension Store {
             .map(LogEntry.init)
     }
 
+    /// The number of confirmed events that this code read only in part; see
+    /// ``StoreStatus/partlyReadCount``. O(1), from any task.
+    package var partlyReadCount: Int { core.publication.read { $0.partlyRead.count } }
+
     /// The same with events as bytes: a caller that decodes them itself asks for no members that were left
     /// unread, which costs as much as decoding.
     package func recordedEntries(

@@ -30,7 +30,7 @@ extension LogReader {
             let state = replay.snapshot.confirmed
             guard let entry = try replay.next(), entry.sequence == sequence,
                 case .confirmed(let events, _) = entry.content
-            else { break }
+            else { preconditionFailure("entry \(sequence) is not the batch that it was") }
             found.append(
                 IntentEvents(
                     entry: entry, places: events.indices.filter { events[$0].origin == intent },

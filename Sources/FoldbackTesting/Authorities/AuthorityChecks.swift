@@ -21,7 +21,12 @@ extension AuthorityCheck {
                 for again in [[intents[0]], [intents[1]], intents] {
                     try exchange.requireSame(try await exchange.decide(again), first)
                 }
-                try await exchange.requireEffects(of: intents, first, after: before)
+                // A request may have known and new intents.
+                let mixed = intents + [try exchange.intent(3, of: replica)]
+                let last = try await exchange.decide(mixed)
+                try exchange.requireSame(last.filter { first[$0.key] != nil }, first)
+                try exchange.requireAccepted(mixed, in: last)
+                try await exchange.requireEffects(of: mixed, last, after: before)
             },
             AuthorityCheck(
                 name: "A1: ids are a set, not a highest number",
@@ -69,7 +74,10 @@ extension AuthorityCheck {
                 let (intent, unlocking) = try exchange.refusedIntent(of: replica)
                 let first = try await exchange.decide([intent])
                 try exchange.requireRejected(intent, in: first)
-                if let unlocking { try await exchange.decide([unlocking]) }
+                if let unlocking {
+                    let verdicts = try await exchange.decide([unlocking])
+                    try exchange.requireAccepted([unlocking], in: verdicts)
+                }
                 let again = try await exchange.decide([intent])
                 try exchange.requireRejected(intent, in: again)
                 try exchange.requireSame(again, first)
@@ -86,12 +94,16 @@ extension AuthorityCheck {
                 let (authority, device) = (
                     exchange.authority, SyncPoint(lineage: exchange.lineage, through: 0)
                 )
-                await withTaskGroup(of: Void.self) { group in
+                let answers = await withTaskGroup(of: Verdicts<Event>?.self) { group in
                     for _ in 0..<8 {
-                        group.addTask { _ = try? await authority.submit(intents, from: device) }
+                        group.addTask { try? await authority.submit(intents, from: device) }
                     }
+                    return await group.reduce(into: []) { $0.append($1) }
                 }
                 let verdicts = try await exchange.decide(intents)
+                for case let answer? in answers {
+                    try exchange.requireSame(answer.byIntent.filter { $0.value.isFinal }, verdicts)
+                }
                 try exchange.requireAccepted(intents, in: verdicts)
                 try await exchange.requireEffects(of: intents, verdicts, after: before)
             },
@@ -135,8 +147,9 @@ extension AuthorityCheck {
                         "the verdict has position \(position), and the answer's head is "
                             + "\(answer.head ?? 0)")
                 }
-                let (events, through, _) = try await exchange.fetch(after: before)
-                guard through >= position, events.contains(where: { $0.origin == intent.id }) else {
+                let (events, through, _) = try await exchange.fetch(
+                    after: before, reaching: position)
+                guard events.contains(where: { $0.origin == intent.id }) else {
                     throw Broken(
                         "\(exchange.shown(intent.id)) is accepted at \(position), and the pages up "
                             + "to \(through) do not have its effect")
@@ -278,9 +291,14 @@ extension AuthorityCheck {
             ) { exchange throws(Broken) in
                 let before = try await exchange.head()
                 let intent = try exchange.intent(1, of: exchange.replica())
+                // The check before names a server without a lineage.
+                guard exchange.lineage != nil else { return }
                 let stranger = SyncPoint(lineage: .fresh(), through: 0)
                 guard try await exchange.superseded([intent], from: stranger) == 0 else {
                     throw Broken("the request was not superseded from 0")
+                }
+                guard await exchange.isSuperseded(fetching: stranger) else {
+                    throw Broken("it fetched a page from a server that is not its own")
                 }
                 try await exchange.requireNoEffect(of: intent, after: before)
                 let verdicts = try await exchange.decide([intent])
@@ -296,12 +314,20 @@ extension AuthorityCheck {
                 let before = try await exchange.head()
                 let intent = try exchange.intent(1, of: exchange.replica())
                 let ahead = SyncPoint(
-                    lineage: exchange.lineage, through: Position(before.value + 1_000_000))
+                    lineage: exchange.lineage,
+                    through: Position(before.value.addingReportingOverflow(1_000_000).partialValue))
                 guard let shared = try await exchange.superseded([intent], from: ahead),
                     shared < ahead.through
                 else { throw Broken("the request was not superseded") }
+                guard await exchange.isSuperseded(fetching: ahead) else {
+                    throw Broken("it fetched a page after a position that the server never had")
+                }
                 try await exchange.requireNoEffect(of: intent, after: before)
             },
         ]
     }
+}
+
+extension Verdict {
+    fileprivate var isFinal: Bool { if case .later = self { false } else { true } }
 }

@@ -1,7 +1,9 @@
 import Foldback
 import FoldbackSync
 
-/// Checks by its behavior alone that a server keeps A1 to A5 and N6 (see ``/FoldbackSync/Authority``).
+/// Checks by its behavior alone that a server keeps A1, A2, A3 and N6 (see ``/FoldbackSync/Authority``).
+///
+/// A4 and A5 are promises about what a server does later, and about the device.
 ///
 /// ```swift
 /// let report = await checkAuthority(client, samples: samples)

@@ -64,13 +64,52 @@ extension Exchange {
         }
     }
 
+    /// Whether two events are the same as the app's codec writes them. A server may spell JSON in its own
+    /// way.
+    private func isEqual(_ one: [UInt8], _ other: [UInt8], _ format: EventFormat) -> Bool {
+        if one == other { return true }
+        func written(_ bytes: [UInt8]) -> [UInt8]? {
+            (try? samples.codec.decode(bytes.span.bytes, format: format)).flatMap {
+                try? samples.codec.encode($0)
+            }
+        }
+        guard let one = written(one), let other = written(other) else { return false }
+        return one == other
+    }
+
+    /// The highest position of the accepted intents; 0 if there is none.
+    func highest(in verdicts: [IntentID: Verdict<Event>]) -> Position {
+        verdicts.values.compactMap {
+            if case .accepted(let position, _) = $0 { position } else { nil }
+        }.max() ?? 0
+    }
+
+    /// Fetches all pages after a position, and again for some seconds while they end before `end`: readers
+    /// of a server may be behind its writer (A2).
+    func fetch(
+        after start: Position, reaching end: Position
+    ) async throws(Broken) -> (
+        events: [ConfirmedEvent<Event>], through: Position, ends: Set<Position>
+    ) {
+        var found = try await fetch(after: start)
+        for _ in 0..<20 where found.through < end {
+            await sources.sleep(.milliseconds(250))
+            let more = try await fetch(after: found.through)
+            found = (found.events + more.events, more.through, found.ends.union(more.ends))
+        }
+        guard found.through >= end else {
+            throw Broken("the pages end at \(found.through), and an intent is accepted at \(end)")
+        }
+        return found
+    }
+
     /// Requires that the pages after a position have each accepted intent's effect once, at the verdict's
     /// position, with the bytes that were sent or that the verdict names.
     func requireEffects(
         of intents: [Submission<Event>], _ verdicts: [IntentID: Verdict<Event>],
         after start: Position
     ) async throws(Broken) {
-        let events = try await fetch(after: start).events
+        let events = try await fetch(after: start, reaching: highest(in: verdicts)).events
         for intent in intents {
             let name = shown(intent.id)
             let effects = events.filter { $0.origin == intent.id }
@@ -87,7 +126,8 @@ extension Exchange {
             }
             let wanted =
                 if let replacement { try bytes(of: replacement) } else { intent.recorded.bytes }
-            guard try bytes(of: effects[0].delivered) == wanted else {
+            guard try isEqual(bytes(of: effects[0].delivered), wanted, intent.recorded.format)
+            else {
                 throw Broken("the effect of \(name) is another event than its verdict says")
             }
         }
@@ -126,7 +166,8 @@ extension Exchange {
                 if case .accepted(let position?, _) = verdict { accepted.append((id, position)) }
             }
         }
-        let (events, through, ends) = try await fetch(after: before)
+        let highest = accepted.map(\.1).max() ?? 0
+        let (events, through, ends) = try await fetch(after: before, reaching: highest)
         let found = Set(events.compactMap(\.origin))
         return Pages(
             events: events, through: through, ends: ends,

@@ -30,7 +30,7 @@ final class Exchange<Event: Sendable> {
 
     func replica() -> ReplicaID {
         let replica = freshReplica()
-        names[replica] = ["a", "b", "c", "d"][names.count % 4]
+        names[replica] = "abcdefgh".dropFirst(names.count % 8).prefix(1).description
         return replica
     }
 
@@ -68,7 +68,8 @@ final class Exchange<Event: Sendable> {
                     throw Broken("the answer has a verdict on \(shown(id)), which was not sent")
                 }
                 switch verdict {
-                case .later: break
+                case .later(let after, _):
+                    await sources.sleep(min(after ?? .milliseconds(100), .seconds(2)))
                 case .accepted, .rejected: decided[id] = verdict
                 }
             }
@@ -111,6 +112,19 @@ final class Exchange<Event: Sendable> {
             note("← \(error)")
             guard case .superseded(let shared) = error else { return nil }
             return shared
+        }
+    }
+
+    /// Whether a request of changes is refused as superseded.
+    func isSuperseded(fetching device: SyncPoint) async -> Bool {
+        note("→ changes after \(device.through), lineage \(device.lineage?.description ?? "none")")
+        do throws(AuthorityFailure) {
+            _ = noted(try await authority.changes(after: device))
+            return false
+        } catch {
+            note("← \(error)")
+            if case .superseded = error { return true }
+            return false
         }
     }
 
@@ -192,7 +206,12 @@ final class Exchange<Event: Sendable> {
                 case .unreachable, .unavailable, .failed: break
                 case .unauthenticated, .invalidAnswer, .superseded: throw Broken("\(error)")
                 }
-                if attempt < 5 { await sources.sleep(.milliseconds(200 * attempt)) }
+                guard attempt < 5 else { break }
+                var wait = Duration.milliseconds(200 * attempt)
+                if case .unavailable(let after?, _) = error {
+                    wait = max(wait, min(after, .seconds(5)))
+                }
+                await sources.sleep(wait)
             }
         }
         throw Broken("five times: \(last.map { "\($0)" } ?? "")")

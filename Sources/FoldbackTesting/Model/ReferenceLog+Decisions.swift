@@ -36,6 +36,9 @@ extension ReferenceLog {
         if let number = decision.attempted { attempts.append((number, facts.count)) }
         guard !decision.facts.isEmpty || decision.attempted != nil else { return }
         now = state(at: facts.count)
+        // An intent that is answered, or lapses, has no attempts any more, also if it is pending again
+        // later: what it undoes comes back after a late acceptance.
+        attempts.removeAll { now.intents[$0.number]?.state != .pending }
     }
 
     package func decision(on command: LogCommand<Event>) -> Decision {

@@ -241,7 +241,10 @@ private struct ShelfStateCodec: StateCodec {
 }
 
 struct ShelfRules: Rules {
-    typealias State = Shelf
+    func decide(
+        _ intent: Submission<Shelf.Event>, by account: Account, on shelf: Shelf, at time: Timestamp
+    ) -> Ruling<Shelf.Event> { .accept }
+
     func access(of account: Account, to space: SpaceName) async -> Bool { true }
 }
 
