@@ -43,7 +43,11 @@ import Testing
 
     /// Property: the frames have the chapters of each intent's story that concern other intents.
     @Test func `a frame has the changed intents of the stories`() async throws {
-        for seed in HistoryTests.seed..<HistoryTests.seed + TestEffort.value(quick: 2, full: 6) {
+        // An intent that undoes a conflicted one comes into the view when that one is confirmed.
+        let found: [UInt64] = [3_324_076_676_281_019_398]
+        for seed in found
+            + (HistoryTests.seed..<HistoryTests.seed + TestEffort.value(quick: 2, full: 6))
+        {
             var random = SeededGenerator(seed: seed)
             let store = try await RandomHistory.ofAnything(.downlink, steps: 60, using: &random)
                 .store

@@ -19,6 +19,12 @@ import Testing
 
     @Test(arguments: LogKind.allCases)
     func `a store shows the same as the reference model`(kind: LogKind) async throws {
+        // An undoing that was attempted lapses, and comes back with the late acceptance of what it undoes.
+        for seed in [6_624_622_594_891_571_836] as [UInt64] {
+            var run = ModelRun(kind, seed: seed)
+            let failure = try await run.failure()
+            try #require(failure == nil, "seed \(seed): \(failure ?? "")")
+        }
         let first = testSeed("model, \(kind)", variable: "MODEL_SEED")
         var seed = first
         var commands = 0

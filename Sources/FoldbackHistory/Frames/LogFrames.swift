@@ -169,11 +169,15 @@ package struct LogFrames<P: Projection>: Sendable {
         }
     }
 
-    /// Returns the intents whose effect changed, if the entry made the overlay fold again.
+    /// Returns the intents whose effect changed, if the entry made the overlay fold again or changed what is
+    /// conflicted.
     private func changedIntents(
         from before: Here, to now: inout Here
     ) -> [IntentStory<P.Event>.ChangedIntent] {
-        guard replay.hasRefolded else { return [] }
+        // A conflicted intent that is confirmed changes what comes after it, though the list of events
+        // stays the same.
+        let haveConflictsChanged = before.snapshot.conflicted != now.snapshot.conflicted
+        guard replay.hasRefolded || haveConflictsChanged else { return [] }
         let effects = now.snapshot.effects(after: 0)
         now.effects = effects
         return LogReader.changedIntents(
