@@ -20,5 +20,5 @@ let serverMutants: [Mutant] = [
     Mutant(
         "an account uses the replica of another account", rule: "N10",
         test: "N10: a replica belongs to the account that used it first",
-        at: "replica-owner", .holds),
+        at: "replica-owner", .replace("owner == ticket.account", with: "true")),
 ]
