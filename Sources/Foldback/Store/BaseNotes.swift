@@ -53,7 +53,7 @@ struct BaseNotes {
             if case .intent(let intent) = record.entry {
                 if let other = intent.terms.undoes { answered.insert(other) }
                 if let group = intent.terms.group {
-                    laterGroups.insert(group)  // mutant: later-group
+                    laterGroups.insert(group)
                 }
             }
             return

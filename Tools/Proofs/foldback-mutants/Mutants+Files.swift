@@ -27,10 +27,6 @@ let fileMutants: [Mutant] = [
         "a compaction keeps no rejected intent", rule: "C4", law: .p19, at: "kept-settled",
         .skip()),
     Mutant(
-        "a compaction removes the group of a later redo", rule: "C4",
-        test: "C2, C3, C7: a compacted log shows the same as the reference model",
-        at: "later-group", .skip()),
-    Mutant(
         "an update loses the entries that it needs when it opens", rule: "C10",
         test: "C6, C10: what the code of an update needs is not removed by its first opening",
         at: "prepared-states", .holds),
