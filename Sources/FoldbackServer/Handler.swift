@@ -44,8 +44,8 @@ public struct ServerResponse: Sendable {
 /// ```
 /// | request | answer |
 /// |---|---|
-/// | `POST /v1/spaces/{space}/intents`, a ``FoldbackSync/SubmitRequest`` | ``FoldbackSync/Verdicts`` |
-/// | `GET /v1/spaces/{space}/changes?after=90&lineage=9b6d…&wait=25` | ``FoldbackSync/Changes`` |
+/// | `POST /v1/spaces/{space}/intents`, a ``/FoldbackSync/SubmitRequest`` | ``/FoldbackSync/Verdicts`` |
+/// | `GET /v1/spaces/{space}/changes?after=90&lineage=9b6d…&wait=25` | ``/FoldbackSync/Changes`` |
 ///
 /// `after` is 0 without it. With `wait`, the answer waits for an event, for as many seconds as it says, at most 55.
 /// Failures are problem documents (RFC 9457). The table of statuses is in the article "Sync an app" of FoldbackSync.

@@ -201,7 +201,7 @@ public actor Space<R: Rules> {
         SpaceAuthority(space: self, account: account)
     }
 
-    /// Closes the log. Requests that wait get ``FoldbackSync/AuthorityFailure/unavailable(after:reason:)``.
+    /// Closes the log. Requests that wait get ``/FoldbackSync/AuthorityFailure/unavailable(after:reason:)``.
     public func close() async {
         isClosed.withLock { $0 = true }
         decisions.ring()
