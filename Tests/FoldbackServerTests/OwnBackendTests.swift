@@ -66,18 +66,23 @@ actor NotesClient: Authority {
             } else {
                 // A fetch that has begun may lack the row. The next one has it.
                 let next = Position(max(begun, device.through).value + 1)
-                promised = next
+                promised = max(next, promise(to: device))
                 verdicts[intent.id] = .accepted(position: next, replacement: nil)
             }
         }
         return Verdicts(verdicts)
     }
 
+    private func promise(to device: SyncPoint) -> Position {
+        let promise = promised ?? Position(device.through.value + 2)
+        promised = promise
+        return promise
+    }
+
     func changes(after device: SyncPoint) async throws(AuthorityFailure) -> Changes<Notes.Event> {
         let number = Position(device.through.value + 1)
         begun = max(begun, number)
-        let promise = promised ?? Position(device.through.value + 2)
-        promised = promise
+        let promise = promise(to: device)
         let page = try await backend.rows(changedAfter: cursor())
         // An empty page costs an entry in the log, so it comes only if an intent waits for it.
         guard !page.rows.isEmpty || promise > device.through else {
