@@ -23,7 +23,7 @@ import Testing
 
     // MARK: Kills
 
-    private static let roundCount = TestEffort.value(quick: 10, full: 500)
+    private static let roundCount = TestEffort.value(quick: 5, full: 500)
     /// A new space begins after so many kills. A check reads the whole log.
     private static let roundsOfSpace = 10
 
