@@ -25,7 +25,7 @@ import Testing
 
     private static let roundCount = TestEffort.value(quick: 5, full: 500)
     /// A new space begins after so many kills. A check reads the whole log.
-    private static let roundsOfSpace = 10
+    private static let roundsOfSpace = 5
 
     @Test func `SIGKILL at a random moment loses and repeats no answered decision`() async throws {
         var random = SystemRandomNumberGenerator()
