@@ -17,8 +17,6 @@ struct GroupInProgress<R: Rules>: Sendable {
     private(set) var decisions: [(IntentID, Decision<Event>)] = []
     /// The bytes of the effects so far.
     private var effectBytes = 0
-    /// The replicas whose first decisions are in the group.
-    private var newReplicas: [ReplicaID] = []
     /// The place of each intent in ``decisions``.
     private var places: [IntentID: Int] = [:]
     /// Reads the verdicts of a group that was decided before.
@@ -62,8 +60,10 @@ struct GroupInProgress<R: Rules>: Sendable {
             state.keep()
             bytes = 0
         }
-        // The index has numbered them only now.
-        for replica in newReplicas { replicas[replica] = nil }
+        // The index has numbered new replicas only now.
+        for (id, _) in decisions where replicas[id.replica]?.number == nil {
+            replicas[id.replica] = nil
+        }
         return (state, replicas.count > SpaceLimits.replicasMax ? [:] : replicas)
     }
 
@@ -92,7 +92,7 @@ struct GroupInProgress<R: Rules>: Sendable {
             do throws(AuthorityFailure) {
                 let verdict = try verdict(on: intent, by: ticket.account)
                 verdicts[intent.id] = verdict
-                if case .later = verdict { break }  // mutant: first-later
+                if !verdict.isFinal { break }  // mutant: first-later
             } catch {
                 return .failure(error)
             }
@@ -109,15 +109,15 @@ struct GroupInProgress<R: Rules>: Sendable {
         let digest = intent.recorded.digest
         if let place = places[intent.id] {
             let decision = decisions[place].1
-            return decision.digest == digest ? decision.verdict : .idReused(intent.id)
+            return decision.digest == digest ? decision.verdict : .rejected(.idReused(intent.id))
         }
         if let decided = known[intent.id] {
-            guard decided.digest == digest else { return .idReused(intent.id) }
+            guard decided.digest == digest else { return .rejected(.idReused(intent.id)) }
             return try verdict(on: intent.id, at: decided.position)
         }
         let sent = Effect(event: intent.event, recorded: intent.recorded)
         guard codec.membersLeft(of: sent).isEmpty else {
-            return .later(after: .seconds(3_600), reason: "the server is older than the app")
+            return .serverIsOlder
         }
         let outcome: Decision<Event>.Outcome
         switch try ruling(on: intent, by: account) {
@@ -135,7 +135,6 @@ struct GroupInProgress<R: Rules>: Sendable {
         decisions.append((intent.id, decision))
         effectBytes += decision.effect?.recorded.bytes.count ?? 0
         let replica = replicas[intent.id.replica]
-        if replica == nil { newReplicas.append(intent.id.replica) }
         replicas[intent.id.replica] = WorkingReplica(
             account: account, number: replica?.number,
             highest: max(replica?.highest ?? 0, intent.id.number.value))
@@ -201,18 +200,13 @@ struct GroupInProgress<R: Rules>: Sendable {
             content: .event(effect.event))
         let error = state.apply(Folded(payload: payload, context: EventContext(.intent(id))))
         guard let error else { return outcome(effect) }
-        return .rejected(
-            Rejection(
-                code: "inapplicable",
-                message: error.words.cut(toBytes: Limits.messageBytesMax)))
+        return .rejected(.inapplicable(error))
     }
 }
 
 extension Verdict {
-    /// The verdict on an id that came with another event before (N4).
-    fileprivate static func idReused(_ id: IntentID) -> Verdict {
-        .rejected(
-            Rejection(
-                code: "id-reused", message: "intent \(id) arrived earlier with a different event"))
+    /// What a device is told of an intent that this code cannot read whole (N13).
+    static var serverIsOlder: Verdict {
+        .later(after: .seconds(3_600), reason: "the server is older than the app")
     }
 }

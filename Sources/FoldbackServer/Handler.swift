@@ -53,7 +53,7 @@ public struct ServerResponse: Sendable {
 /// The caller bounds what it reads: a body has at most ``bodyBytesMax`` bytes.
 public struct Handler<Event: Sendable>: Sendable {
     /// Bytes of a request's body. More is answered with 413.
-    public static var bodyBytesMax: Int { 4 << 20 }
+    public static var bodyBytesMax: Int { SpaceLimits.requestBytesMax }
 
     private let codec: AppCodec<Event>
     private let recording: any EventCodec<Event>
@@ -149,7 +149,7 @@ public struct Handler<Event: Sendable>: Sendable {
         do { sent = try SubmitRequest(json: try JSON(parsing: request.body)) } catch {
             throw Problem(400, "the body is not a request: \(error)")
         }
-        guard sent.intents.areAscending else {
+        guard firstOutOfOrder(sent.intents) == nil else {
             throw Problem(400, "the intents of a replica must be ascending by number")
         }
         // A space decides on the first ones, and the others come again.
@@ -157,8 +157,7 @@ public struct Handler<Event: Sendable>: Sendable {
         do throws(AuthorityFailure) {
             var answer = try await authority.submit(intents, from: sent.device)
             if let unread, intents.allSatisfy({ answer[$0.id].map(\.isFinal) ?? false }) {
-                answer = answer.adding(
-                    .later(after: .seconds(3_600), reason: unread.why), on: unread.id)
+                answer = answer.adding(.serverIsOlder, on: unread)
             }
             return try Self.response(answer) { try $0.recorded(by: recording).json() }
         } catch {
@@ -170,16 +169,14 @@ public struct Handler<Event: Sendable>: Sendable {
     /// The intents before the first one that this code cannot read whole, and that one (N13).
     private func readable(
         _ intents: ArraySlice<Submission<RecordedEvent>>
-    ) -> ([Submission<Event>], (id: IntentID, why: String)?) {
+    ) -> ([Submission<Event>], unread: IntentID?) {
         var readable: [Submission<Event>] = []
         for intent in intents {
             let recorded = intent.recorded
             let payload = codec.payload(reading: recorded.bytes, format: recorded.format)
             guard case .event(let event) = payload.content, let event = event as? Event,
                 payload.unreadPart == nil
-            else {
-                return (readable, (intent.id, "the server is older than the app"))
-            }
+            else { return (readable, intent.id) }
             readable.append(
                 Submission(
                     id: intent.id, event: event, recorded: recorded, time: intent.time,
@@ -207,7 +204,8 @@ public struct Handler<Event: Sendable>: Sendable {
                     try await authority.changes(after: device)
                 } else {
                     try await authority.changes(
-                        after: device, waiting: .seconds(Int64(min(wait, 55))))
+                        after: device,
+                        waiting: min(.seconds(Int64(clamping: wait)), SpaceLimits.waitMax))
                 }
             return try Self.response(page) { try $0.recorded(by: recording).json() }
         } catch {
@@ -235,21 +233,6 @@ public struct Handler<Event: Sendable>: Sendable {
                 body: try json(answer).encoded)
         } catch { throw .failed(reason: "the answer cannot be written: \(error)") }
     }
-}
-
-extension [Submission<RecordedEvent>] {
-    /// Whether the numbers of each replica rise (N4).
-    fileprivate var areAscending: Bool {
-        var last: [ReplicaID: IntentNumber] = [:]
-        return allSatisfy { intent in
-            let before = last.updateValue(intent.id.number, forKey: intent.id.replica)
-            return before.map { $0 < intent.id.number } ?? true
-        }
-    }
-}
-
-extension Verdict {
-    fileprivate var isFinal: Bool { if case .later = self { false } else { true } }
 }
 
 extension Verdicts {

@@ -16,22 +16,21 @@ extension Space {
     /// While a group is written, later requests queue up. The first of them then decides the next group
     /// for all that fit. So the space needs no task of its own.
     ///
-    /// - Throws: `.superseded`; `.failed` if the intents are not ascending, or the rules fail; `.unauthenticated` if a
-    ///   replica belongs to another account; `.unavailable`. Nothing of the request is decided, or it may
+    /// - Throws: `.superseded`; `.failed` if the intents are not ascending, or the rules fail; `.unauthenticated`
+    ///   if a replica belongs to another account; `.unavailable`. Nothing of the request is decided, or it may
     ///   be decided in a group whose end is not known.
     func decide(
         _ intents: [Submission<Event>], by account: Account, from device: SyncPoint
     ) async throws(AuthorityFailure) -> Verdicts<Event> {
         try requireOpen()
-        try requireShared(device, tail.withLock { $0 })
+        let (lineage, head) = tail.withLock { ($0.lineage, $0.head) }
+        try device.requireShared(with: lineage, head: head)
         try Self.requireSound(intents)
         guard queue.hasRoom else {
             throw .unavailable(after: .seconds(1), reason: "the space has too many requests")
         }
         let intents = Self.bounded(intents)
-        if intents.isEmpty {
-            return tail.withLock { Verdicts([:], lineage: $0.lineage, head: $0.head) }
-        }
+        if intents.isEmpty { return Verdicts([:], lineage: lineage, head: head) }
         guard isDeciding else {
             isDeciding = true
             queue.append(Ticket(intents, by: account, waiting: nil))
@@ -61,17 +60,12 @@ extension Space {
     private static func requireSound(
         _ intents: [Submission<Event>]
     ) throws(AuthorityFailure) {
-        var last: [ReplicaID: IntentNumber] = [:]
-        for intent in intents {
-            // A key writes a NUL as two bytes.
-            guard last[intent.id.replica] != nil || !intent.id.replica.name.string.utf8.contains(0)
-            else { throw .failed(reason: "the name of a replica has a NUL") }
-            if let before = last.updateValue(intent.id.number, forKey: intent.id.replica),
-                before >= intent.id.number
-            {
-                throw .failed(
-                    reason: "intent \(intent.id) comes after \(before): send them in order")
-            }
+        if let id = firstOutOfOrder(intents) {
+            throw .failed(reason: "intent \(id) comes after a higher one: send them in order")
+        }
+        // A key writes a NUL as two bytes.
+        for replica in Set(intents.map(\.id.replica)) where replica.name.string.utf8.contains(0) {
+            throw .failed(reason: "the name of a replica has a NUL")
         }
     }
 
@@ -177,5 +171,14 @@ extension RowReader {
             of: DecisionTables.intents, in: .prefix(known.number), order: .descending, limit: 1)
         return WorkingReplica(
             account: known.account, number: known.number, highest: last.first?.key.second ?? 0)
+    }
+}
+
+/// Returns the first intent whose number is not above that of the one before it of the same replica (N4).
+func firstOutOfOrder<Event>(_ intents: [Submission<Event>]) -> IntentID? {
+    var last: [ReplicaID: IntentNumber] = [:]
+    return intents.lazy.map(\.id).first { id in
+        let before = last.updateValue(id.number, forKey: id.replica)
+        return before.map { $0 >= id.number } ?? false
     }
 }

@@ -9,7 +9,7 @@ extension Space {
         try requireOpen()
         // Head and newest groups are of one moment (N12).
         let tail = tail.withLock { $0 }
-        try requireShared(device, tail)
+        try device.requireShared(with: tail.lineage, head: tail.head)
         var events: [ConfirmedEvent<Event>] = []
         var (bytes, read) = (0, 0)
         var through = device.through

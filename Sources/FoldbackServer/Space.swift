@@ -54,10 +54,11 @@ public actor Space<R: Rules> {
 
     /// Opens the space whose log is in `directory`, or creates it.
     ///
-    /// A request has at most 256 intents and 4 MiB of events: further intents get no verdict, so the outbox sends
-    /// them again. A larger event is rejected with the code "too-large".
+    /// A request has at most 256 intents and 4 MiB of events: further intents get no verdict, so the outbox
+    /// sends them again. A larger event is rejected with the code "too-large".
     ///
-    /// The log has the app's events as effects of decisions. It is confirmed by a downlink, and durable. If `State` has no state codec, opening folds the whole log.
+    /// The log has the app's events as effects of decisions. It is confirmed by a downlink, and durable. If
+    /// `State` has no state codec, opening folds the whole log.
     ///
     /// - Parameters:
     ///   - directory: the file URL of a directory for this log alone.
@@ -198,7 +199,7 @@ public actor Space<R: Rules> {
     ///
     /// It asks ``Rules/access(of:to:)`` at each call.
     public nonisolated func authority(for account: Account) -> SpaceAuthority<R> {
-        SpaceAuthority(space: self, account: account)
+        SpaceAuthority(account: account, of: self)
     }
 
     /// Closes the log. Requests that wait get ``/FoldbackSync/AuthorityFailure/unavailable(after:reason:)``.
@@ -218,16 +219,6 @@ public actor Space<R: Rules> {
     nonisolated func requireOpen() throws(AuthorityFailure) {
         guard isClosed.withLock({ $0 }) else { return }
         throw .unavailable(after: nil, reason: "the space is closed")
-    }
-
-    /// Checks that this space has everything that the device has from it.
-    ///
-    /// - Returns: the head at that time.
-    nonisolated func requireShared(
-        _ device: SyncPoint, _ tail: borrowing SpaceTail<Event>
-    ) throws(AuthorityFailure) {
-        if let known = device.lineage, known != tail.lineage { throw .superseded(shared: 0) }
-        guard device.through <= tail.head else { throw .superseded(shared: tail.head) }
     }
 }
 

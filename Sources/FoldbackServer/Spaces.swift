@@ -25,6 +25,8 @@ public actor Spaces<R: Rules> {
         var userCount = 0
         /// The count of all uses when it was used last.
         var lastUse = 0
+        /// Closes the space; nil while it may be used.
+        var closing: Task<Void, Never>?
 
         init(_ opening: Task<Result<Space<R>, LogError>, Never>) { self.opening = opening }
     }
@@ -42,9 +44,8 @@ public actor Spaces<R: Rules> {
     private let isAdopting: Bool
     private let log: LogSources
     private var slots: [SpaceName: Slot] = [:]
-    /// Spaces that are on their way to be closed, each with a number of its own.
-    private var closing: [SpaceName: (number: Int, task: Task<Void, Never>)] = [:]
-    private var closingCount = 0
+    /// Spaces that are on their way to be closed.
+    private var closing: [SpaceName: Slot] = [:]
     /// Spaces that could not be opened, and when the next attempt may begin.
     private var refused: [SpaceName: (error: LogError, until: Timestamp)] = [:]
     private var bells: [SpaceName: Bell] = [:]
@@ -77,7 +78,9 @@ public actor Spaces<R: Rules> {
     /// It asks ``Rules/access(of:to:)`` at each call, and opens or creates the space only after that.
     public nonisolated func authority(
         for account: Account, in space: SpaceName
-    ) -> SpacesAuthority<R> { SpacesAuthority(spaces: self, account: account, name: space) }
+    ) -> SpaceAuthority<R> {
+        SpaceAuthority(account: account, of: NamedSpace(spaces: self, name: space))
+    }
 
     /// Calls `body` with a space, which stays open meanwhile. It is created if it does not exist, and
     /// nobody is asked for access.
@@ -110,7 +113,7 @@ public actor Spaces<R: Rules> {
         isClosed = true
         for bell in bells.values { bell.signal.ring() }
         for (name, slot) in slots { close(name, slot, forAll: true) }
-        while let next = closing.values.first { await next.task.value }
+        while let next = closing.values.first { await next.closing?.value }
     }
 
     // MARK: Slots
@@ -134,7 +137,7 @@ public actor Spaces<R: Rules> {
             }
             evicted = close(unused.key, unused.value)
         }
-        let before = closing[name]?.task
+        let before = closing[name]?.closing
         let place = directory.appending(path: name.folder, directoryHint: .isDirectory)
         let (rules, isAdopting, sources, log) = (rules, isAdopting, sources, log)
         let bell = bells[name, default: Bell()]
@@ -167,28 +170,29 @@ public actor Spaces<R: Rules> {
         guard slots[name] === slot else { return nil }
         slots[name] = nil
         removeUnused(name)
-        closingCount += 1
-        let (opening, number) = (slot.opening, closingCount)
-        let task = Task {
-            if case .success(let space) = await opening.value {
+        closing[name] = slot
+        slot.closing = Task {
+            if case .success(let space) = await slot.opening.value {
                 if isForAll { await space.close() } else { await space.closeLog() }
             }
-            if closing[name]?.number == number { closing[name] = nil }
+            if closing[name] === slot { closing[name] = nil }
         }
-        closing[name] = (number, task)
-        return task
+        return slot.closing
     }
 
     // MARK: Bells
 
-    fileprivate func waitingBell(of name: SpaceName) -> Signal {
-        bells[name, default: Bell()].waitingCount += 1
-        return bells[name]?.signal ?? Signal()
-    }
-
-    fileprivate func leaveBell(of name: SpaceName) {
-        bells[name]?.waitingCount -= 1
-        removeUnused(name)
+    fileprivate func listening<T: Sendable>(
+        to name: SpaceName, _ body: @Sendable (Signal) async throws(AuthorityFailure) -> T
+    ) async throws(AuthorityFailure) -> T {
+        var bell = bells[name, default: Bell()]
+        bell.waitingCount += 1
+        bells[name] = bell
+        defer {
+            bells[name]?.waitingCount -= 1
+            removeUnused(name)
+        }
+        return try await body(bell.signal)
     }
 
     private func removeUnused(_ name: SpaceName) {
@@ -196,57 +200,21 @@ public actor Spaces<R: Rules> {
     }
 }
 
-/// One of a server's spaces as the authority of one user's devices.
-public struct SpacesAuthority<R: Rules>: Authority {
-    public typealias Event = R.State.Event
+/// One of a server's spaces.
+private struct NamedSpace<R: Rules>: SpaceHost {
+    let spaces: Spaces<R>
+    let name: SpaceName
 
-    fileprivate let spaces: Spaces<R>
-    fileprivate let account: Account
-    fileprivate let name: SpaceName
+    var rules: R { spaces.rules }
+    var sources: SyncSources { spaces.sources }
 
-    public func submit(
-        _ intents: [Submission<Event>], from device: SyncPoint
-    ) async throws(AuthorityFailure) -> Verdicts<Event> {
-        try await requireAccess()
-        return try await spaces.using(name) { space throws(AuthorityFailure) in
-            try await space.decide(intents, by: account, from: device)
-        }
-    }
+    func using<T: Sendable>(
+        _ body: @Sendable (Space<R>) async throws(AuthorityFailure) -> T
+    ) async throws(AuthorityFailure) -> T { try await spaces.using(name, body) }
 
-    public func changes(
-        after device: SyncPoint
-    ) async throws(AuthorityFailure) -> Changes<Event> {
-        try await requireAccess()
-        return try await page(after: device)
-    }
-
-    public func changes(
-        after device: SyncPoint, waiting: Duration
-    ) async throws(AuthorityFailure) -> Changes<Event> {
-        try await requireAccess()
-        let bell = await spaces.waitingBell(of: name)
-        let page: Result<Changes<Event>, AuthorityFailure>
-        do throws(AuthorityFailure) {
-            page = .success(
-                try await bell.longPoll(
-                    after: device, waiting: min(waiting, SpaceLimits.waitMax), spaces.sources
-                ) { device throws(AuthorityFailure) in
-                    try await self.page(after: device)
-                })
-        } catch { page = .failure(error) }
-        await spaces.leaveBell(of: name)
-        return try page.get()
-    }
-
-    private func page(
-        after device: SyncPoint
-    ) async throws(AuthorityFailure) -> Changes<Event> {
-        try await spaces.using(name) { space throws(AuthorityFailure) in
-            try space.page(after: device, for: account)
-        }
-    }
-
-    private func requireAccess() async throws(AuthorityFailure) {
-        guard await spaces.rules.access(of: account, to: name) else { throw .noAccess }
+    func listening<T: Sendable>(
+        _ body: @Sendable (Signal) async throws(AuthorityFailure) -> T
+    ) async throws(AuthorityFailure) -> T {
+        try await spaces.listening(to: name, body)
     }
 }

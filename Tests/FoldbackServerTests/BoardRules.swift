@@ -32,6 +32,15 @@ struct BoardRules: Rules {
     }
 }
 
+/// Accepts everything that applies.
+struct OpenRules<State: Projection>: Rules {
+    func decide(
+        _ intent: Submission<State.Event>, by account: Account, on state: State, at time: Timestamp
+    ) -> Ruling<State.Event> { .accept }
+
+    func access(of account: Account, to space: SpaceName) async -> Bool { true }
+}
+
 extension Account {
     static let ann = Account("ann")!
     static let ben = Account("ben")!

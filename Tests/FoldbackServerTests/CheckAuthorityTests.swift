@@ -11,6 +11,13 @@ import Testing
         .refusing({ .add("absent\($0)", 1) }, until: { .set("absent\($0)", 1) })
         .rewording { .set("double", $0) }
 
+    /// Waits for nothing.
+    private static let sleepless: SyncSources = {
+        var sources = SyncSources.system
+        sources.sleep = { _ in }
+        return sources
+    }()
+
     @Test func `authorities of FoldbackSync and FoldbackServer pass`() async throws {
         let memory = InProcessAuthority(Board.self) { intent, _ in
             guard case .set("double", let value) = intent.event else { return .accept }
@@ -35,15 +42,57 @@ import Testing
         await spaces.close()
     }
 
+    /// A sound server that takes its time: its readers are one request behind, and it postpones each request
+    /// once.
+    private actor SlowServer: Authority {
+        typealias Event = Move
+
+        private let server = FlawedServer(.none)
+        private var shown: Position = 0
+        private var seen: Set<IntentID> = []
+
+        func submit(
+            _ intents: [Submission<Move>], from device: SyncPoint
+        ) async throws(AuthorityFailure) -> Verdicts<Move> {
+            // It compares what the device knows before all else.
+            let page = try await server.changes(after: device)
+            guard let first = intents.first, !seen.insert(first.id).inserted else {
+                let later = Verdict<Move>.later(after: .milliseconds(1), reason: "not yet")
+                return Verdicts(
+                    Dictionary(uniqueKeysWithValues: intents.map { ($0.id, later) }),
+                    lineage: page.lineage, head: page.head)
+            }
+            return try await server.submit(intents, from: device)
+        }
+
+        func changes(after device: SyncPoint) async throws(AuthorityFailure) -> Changes<Move> {
+            let page = try await server.changes(after: device)
+            let through = max(device.through, min(page.through, shown))
+            shown = page.head ?? 0
+            return Changes(
+                events: page.events.filter { $0.position <= through }, through: through,
+                hasMore: false, lineage: page.lineage, head: page.head)
+        }
+    }
+
+    @Test func `a sound server that is slow passes`() async {
+        let report = await checkAuthority(
+            SlowServer(), samples: Self.samples, seed: 1, sources: Self.sleepless)
+        #expect(report.isClean, "\(report)")
+    }
+
     @Test(arguments: FlawedServer.Flaw.allCases)
     func `each flaw is found by the check that names it`(flaw: FlawedServer.Flaw) async throws {
         guard let check = flaw.check else { return }
         let server = FlawedServer(flaw)
-        let report = await checkAuthority(server, samples: Self.samples, seed: 1)
+        let report = await checkAuthority(
+            server, samples: Self.samples, seed: 1, sources: Self.sleepless)
         let finding = try #require(
             report.findings.first { $0.check == check }, "\(flaw): \(report)")
         print("\(flaw.rawValue): \(finding)")
         #expect(!finding.exchange.isEmpty && !finding.remedy.isEmpty)
+        // A server without a lineage breaks nothing else.
+        if flaw == .noLineage { #expect(report.findings.count == 1, "\(report)") }
     }
 
     @Test func `what the samples cannot show is named`() async {

@@ -2,6 +2,7 @@ import Foldback
 import FoldbackServer
 import FoldbackSync
 import FoldbackTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -126,6 +127,8 @@ struct HandlerClient: Authority {
         await spaces.close()
     }
 
+    private static let twice = #"{"number":1,"format":[200,3],"bytes":"cyBhIDE="}"#
+
     @Test(arguments: [
         ("GET", "/v1/spaces/main/intents", "ann", "", 405),
         ("POST", "/v1/spaces/main/changes", "ann", "", 405),
@@ -148,6 +151,10 @@ struct HandlerClient: Authority {
             "POST", "/v1/spaces/main/intents", "ann",
             "{\"through\":0,\"through\":0,\"intents\":[]}", 400
         ),
+        (
+            "POST", "/v1/spaces/main/intents", "ann",
+            #"{"replica":"a","through":0,"intents":[\#(twice),\#(twice)]}"#, 400
+        ),
         ("POST", "/v1/spaces/main/intents", "ann", String(repeating: " ", count: 4 << 20 | 1), 413),
     ])
     func `a bad request gets a problem document`(
@@ -161,6 +168,35 @@ struct HandlerClient: Authority {
         #expect(response.headers["Content-Type"] == "application/problem+json")
         let problem = try JSON(parsing: response.body)
         #expect(problem["status"] == .integer(Int64(status)) && problem["detail"] != nil)
+        await spaces.close()
+    }
+
+    @Test func `a client does not get the reason of a failure, and the server's log does`()
+        async throws
+    {
+        let reports = Mutex<[AuthorityFailure]>([])
+        let failures: [(AuthorityFailure, Int)] = [
+            (.failed(reason: "/srv/secret"), 500),
+            (.unavailable(after: .milliseconds(1_500), reason: "/srv/secret"), 503),
+            (.unreachable(reason: "/srv/secret"), 503),
+            (.invalidAnswer(reason: "/srv/secret"), 502),
+        ]
+        for (failure, status) in failures {
+            let stub = StubAuthority<Move>([.fail(failure)])
+            let handler = Handler(
+                codec: Board.codec, authenticate: { _ in .ann },
+                report: { failure in reports.withLock { $0.append(failure) } },
+                authority: { _, _ in stub })
+            let request = SubmitRequest(
+                [sent(1, .set("a", 1))], from: SyncPoint(lineage: nil, through: 0))
+            let response = await handler.respond(
+                to: ServerRequest(
+                    method: "POST", path: "/v1/spaces/main/intents", body: request.jsonBytes()))
+            #expect(response.status == status)
+            #expect(!String(decoding: response.body, as: UTF8.self).contains("secret"))
+            if case .unavailable = failure { #expect(response.headers["Retry-After"] == "1") }
+        }
+        #expect(reports.withLock { $0 } == failures.map(\.0))
         await spaces.close()
     }
 

@@ -7,7 +7,6 @@ import Synchronization
 import TestSupport
 import Testing
 
-// Article Your own backend, the notes begins
 struct Notes: Projection, Codable, Equatable {
     enum Event: Codable, Equatable, Sendable {
         /// What a user does.
@@ -33,9 +32,7 @@ struct Notes: Projection, Codable, Equatable {
         }
     }
 }
-// Article Your own backend, the notes ends
 
-// Article Your own backend, the client begins
 /// A backend with rows, and without events. Its client numbers the fetches, and a fetch is a position.
 actor NotesClient: Authority {
     typealias Event = Notes.Event
@@ -94,9 +91,7 @@ actor NotesClient: Authority {
             hasMore: page.hasMore || promise > number)
     }
 }
-// Article Your own backend, the client ends
 
-// Article Your own backend, the backend begins
 /// Your REST API.
 protocol NotesBackend: Sendable {
     /// Writes a row, once for each key. Returns why it is refused; nil if it was written.
@@ -110,7 +105,6 @@ struct NotesPage: Sendable {
     let cursor: Int
     let hasMore: Bool
 }
-// Article Your own backend, the backend ends
 
 /// The backend: a table with a number for each change, and the keys of what was carried out.
 private actor Table: NotesBackend {
@@ -214,19 +208,16 @@ private actor Table: NotesBackend {
         }
     }
 
-    // Article Your own backend, the suite begins
     @Test func `our server keeps the contract`() async throws {
-        let space = await Space.inMemory(rules: OpenNotes())
+        let space = await Space.inMemory(rules: NotesRules())
         let server = space.authority(for: Account("checker")!)  // your client
         let samples = AuthoritySamples<Notes.Event> { .wrote(id: "\($0)", text: "note \($0)") }
             .refusing { .wrote(id: "\($0)", text: "") }
         let report = await checkAuthority(server, samples: samples)
         #expect(report.isClean, "\(report)")
     }
-    // Article Your own backend, the suite ends
 
-    // Article Your own backend, the rows begins
-    struct OpenNotes: Rules {
+    struct NotesRules: Rules {
         func decide(
             _ intent: Submission<Notes.Event>, by account: Account, on notes: Notes,
             at time: Timestamp
@@ -239,28 +230,26 @@ private actor Table: NotesBackend {
 
         func access(of account: Account, to space: SpaceName) async -> Bool { true }
     }
-    // Article Your own backend, the rows ends
 
-    @Test(arguments: ["the notes", "the client", "the backend", "the suite", "the rows"])
-    func `the article shows the code that this file runs`(_ part: String) throws {
-        let here = URL(filePath: #filePath)
-        let root = here.deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let lines = try #require(
-            String(contentsOf: here, encoding: .utf8)
-                .components(separatedBy: "// Article Your own backend, \(part) begins\n")
-                .dropFirst()
-                .first?.components(separatedBy: "// Article Your own backend, \(part) ends").first
-        ).split(separator: "\n", omittingEmptySubsequences: false)
-        let indent = lines.first?.prefix { $0 == " " }.count ?? 0
-        let code = lines.map { String($0.dropFirst(min(indent, $0.prefix { $0 == " " }.count))) }
-            .joined(separator: "\n").trimmingCharacters(in: .newlines)
-        let article = try String(
-            contentsOf: root.appending(
-                path: "Sources/FoldbackServer/FoldbackServer.docc/YourOwnBackend.md"),
-            encoding: .utf8)
-        #expect(
-            article.contains(
-                "```swift\n\(code.trimmingCharacters(in: .whitespacesAndNewlines))\n```\n"))
+    @Test func `the front page opens a space`() async throws {
+        let folder = TemporaryDirectory()
+        let (directory, ann) = (folder.url, Account.ann)
+        let space = try await Space.open(at: directory, rules: NotesRules())
+        let authority = space.authority(for: ann)  // an Authority, for an Outbox and a Downlink
+        #expect(try await authority.changes(after: 0).through == 1)
+        await space.close()
+    }
+
+    @Test(arguments: [
+        ("YourOwnBackend", 5, "Tests/FoldbackServerTests"),
+        ("FoldbackServer", 2, "Tests/FoldbackServerTests"),
+        ("WhyDidTheServerSayNo", 1, "Tools/Examples/feed-decisions"),
+    ])
+    func `an article shows the code that runs`(
+        article: String, count: Int, place: String
+    ) throws {
+        let code = try ArticleCode(of: "Sources/FoldbackServer/FoldbackServer.docc/\(article).md")
+        #expect(code.blocks.count == count)
+        #expect(try code.missing(in: place) == [])
     }
 }

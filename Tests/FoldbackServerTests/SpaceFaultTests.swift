@@ -33,16 +33,16 @@ import Testing
     @Test func `N9: a decision that this code cannot read stops the space until it can`()
         async throws
     {
-        let newer = try await open(EditionRules<LastEdition>())
+        let newer = try await open(OpenRules<EditionBoard<LastEdition>>())
         let answer = try await newer.authority(for: .ann).submit([
             sent(1, .set("a", 1)), sent(2, .replaceAll(["b": 2])),
         ])
         await newer.close()
-        let older = try await open(EditionRules<FirstEdition>())
+        let older = try await open(OpenRules<EditionBoard<FirstEdition>>())
         try await expectFault(
             older, "the decision at entry 2 has no effect", for: sent(3, .add("b", 1)))
         await older.close()
-        let again = try await open(EditionRules<LastEdition>())
+        let again = try await open(OpenRules<EditionBoard<LastEdition>>())
         #expect(again.fault == nil)
         let all = [sent(1, .set("a", 1)), sent(2, .replaceAll(["b": 2])), sent(3, .add("b", 1))]
         let later = try await again.authority(for: .ann).submit(all)
@@ -55,15 +55,15 @@ import Testing
     @Test func `N9: a decision that this code reads in part stops the space until it reads all`()
         async throws
     {
-        let newer = try await open(DiaryRules<MoodyNote>())
+        let newer = try await open(OpenRules<Diary<MoodyNote>>())
         let first = written(1, MoodyNote(text: "a", mood: "sad"), MoodyNote(text: "a", mood: "sad"))
         let answer = try await newer.authority(for: .ann).submit([first])
         await newer.close()
-        let older = try await open(DiaryRules<Note>())
+        let older = try await open(OpenRules<Diary<Note>>())
         try await expectFault(
             older, "reads only a part", for: written(2, Note(text: "b"), Note(text: "b")))
         await older.close()
-        let again = try await open(DiaryRules<MoodyNote>())
+        let again = try await open(OpenRules<Diary<MoodyNote>>())
         #expect(again.fault == nil)
         #expect(try await again.authority(for: .ann).submit([first]).byIntent == answer.byIntent)
         await again.close()
@@ -73,7 +73,7 @@ import Testing
     func `N13: an intent that this code reads in part is decided later, by code that reads all`()
         async throws
     {
-        let older = try await open(DiaryRules<Note>())
+        let older = try await open(OpenRules<Diary<Note>>())
         let whole = written(1, Note(text: "a"), Note(text: "a"))
         let part = written(2, Note(text: "b"), MoodyNote(text: "b", mood: "sad"))
         let answer = try await older.authority(for: .ann).submit([whole, part])
@@ -85,10 +85,10 @@ import Testing
         #expect(older.fault == nil && older.store.view.state.texts == ["a"])
         #expect(try await older.store.verify().isSound)
         await older.close()
-        let reopened = try await open(DiaryRules<Note>())
+        let reopened = try await open(OpenRules<Diary<Note>>())
         #expect(reopened.fault == nil)
         await reopened.close()
-        let newer = try await open(DiaryRules<MoodyNote>())
+        let newer = try await open(OpenRules<Diary<MoodyNote>>())
         let moody = MoodyNote(text: "b", mood: "sad")
         let later = try await newer.authority(for: .ann).submit([written(2, moody, moody)])
         #expect(later[id(2)] == .accepted(position: 3, replacement: nil))
@@ -96,24 +96,24 @@ import Testing
     }
 
     @Test func `N9: after newer code has decided, older code decides nothing`() async throws {
-        let first = try await open(LadderRules<First>())
+        let first = try await open(OpenRules<Ladder<First>>())
         _ = try await first.authority(for: .ann).submit([sent(1, .set("a", 1))])
         await first.close()
-        let second = try await open(LadderRules<Second>())
+        let second = try await open(OpenRules<Ladder<Second>>())
         #expect(second.fault == nil)
         // The newer code only opened the log. The older code still decides.
         await second.close()
-        let still = try await open(LadderRules<First>())
+        let still = try await open(OpenRules<Ladder<First>>())
         _ = try await still.authority(for: .ann).submit([sent(2, .set("b", 1))])
         await still.close()
-        let newer = try await open(LadderRules<Second>())
+        let newer = try await open(OpenRules<Ladder<Second>>())
         _ = try await newer.authority(for: .ann).submit([sent(3, .set("c", 1))])
         await newer.close()
-        let older = try await open(LadderRules<First>())
+        let older = try await open(OpenRules<Ladder<First>>())
         try await expectFault(
             older, "version 2 of Ladder has decided, and this is 1", for: sent(4, .set("d", 1)))
         await older.close()
-        let again = try await open(LadderRules<Second>())
+        let again = try await open(OpenRules<Ladder<Second>>())
         _ = try await again.authority(for: .ann).submit([sent(4, .set("d", 1))])
         #expect(again.store.view.state.board.cells == ["a": 1, "b": 1, "c": 1, "d": 1])
         await again.close()
@@ -121,11 +121,11 @@ import Testing
 
     @Test func `N9: an effect of an older version that no longer applies is left out`() async throws
     {
-        let first = try await open(LadderRules<First>())
+        let first = try await open(OpenRules<Ladder<First>>())
         let intents = [sent(1, .set("steep", 1)), sent(2, .set("a", 2))]
         let answer = try await first.authority(for: .ann).submit(intents)
         await first.close()
-        let second = try await open(LadderRules<Second>())
+        let second = try await open(OpenRules<Ladder<Second>>())
         #expect(second.fault == nil)
         #expect(second.store.view.state.board.cells == ["a": 2])
         #expect(try await second.authority(for: .ann).submit(intents).byIntent == answer.byIntent)
@@ -144,7 +144,7 @@ import Testing
     @Test func `N9: an effect that applies in the space and not in the log is not answered`()
         async throws
     {
-        let space = try await open(FickleRules())
+        let space = try await open(OpenRules<FickleBoard>())
         _ = try await space.authority(for: .ann).submit([sent(1, .set("a", 1))])
         FickleBoard.applicationsLeft.withLock { $0 = 1 }
         defer { FickleBoard.applicationsLeft.withLock { $0 = nil } }
@@ -201,16 +201,6 @@ import Testing
 
 // MARK: Projections and rules
 
-private struct EditionRules<E: Edition>: Rules {
-    typealias State = EditionBoard<E>
-
-    func decide(
-        _ intent: Submission<State.Event>, by account: Account, on state: State, at time: Timestamp
-    ) -> Ruling<State.Event> { .accept }
-
-    func access(of account: Account, to space: SpaceName) async -> Bool { true }
-}
-
 private protocol DiaryNote: Codable, Hashable, Sendable {
     var text: String { get }
 }
@@ -228,16 +218,6 @@ private struct Diary<N: DiaryNote>: Projection, Codable {
     static var name: String { "Diary" }
 
     mutating func apply(_ note: N, _ context: EventContext) { texts.append(note.text) }
-}
-
-private struct DiaryRules<N: DiaryNote>: Rules {
-    typealias State = Diary<N>
-
-    func decide(
-        _ intent: Submission<State.Event>, by account: Account, on state: State, at time: Timestamp
-    ) -> Ruling<State.Event> { .accept }
-
-    func access(of account: Account, to space: SpaceName) async -> Bool { true }
 }
 
 /// An intent as the code with the type `Written` recorded it.
@@ -275,16 +255,6 @@ private struct Ladder<R: Rung>: Projection, Codable {
     }
 }
 
-private struct LadderRules<R: Rung>: Rules {
-    typealias State = Ladder<R>
-
-    func decide(
-        _ intent: Submission<State.Event>, by account: Account, on state: State, at time: Timestamp
-    ) -> Ruling<State.Event> { .accept }
-
-    func access(of account: Account, to space: SpaceName) async -> Bool { true }
-}
-
 /// Breaks its contract: whether an event applies depends on how often events were applied.
 private struct FickleBoard: Projection {
     /// The number of events that still apply; nil if all do.
@@ -302,16 +272,6 @@ private struct FickleBoard: Projection {
         }
         try board.apply(move, context)
     }
-}
-
-private struct FickleRules: Rules {
-    typealias State = FickleBoard
-
-    func decide(
-        _ intent: Submission<State.Event>, by account: Account, on state: State, at time: Timestamp
-    ) -> Ruling<State.Event> { .accept }
-
-    func access(of account: Account, to space: SpaceName) async -> Bool { true }
 }
 
 /// Breaks its contract: each call has another ruling.

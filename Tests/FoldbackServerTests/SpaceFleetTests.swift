@@ -1,11 +1,11 @@
 import Foldback
-import FoldbackSync
 import FoldbackTesting
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import FoldbackServer
+@testable import FoldbackSync
 
 /// Question: do fleets keep their promises against a space, with every fault of the simulation?
 ///

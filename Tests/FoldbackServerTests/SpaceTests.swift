@@ -3,6 +3,7 @@ import FoldbackServer
 import FoldbackSync
 import FoldbackTesting
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -84,6 +85,38 @@ import Testing
         #expect(answer[id(2)] == .later(after: .seconds(5), reason: "not now"))
         #expect(answer.byIntent.count == 2)
         #expect(space.store.view.state.cells == ["a": 1])
+    }
+
+    /// Keeps the time that it is given in an event.
+    private final class TimedRules: Rules {
+        let callCount = Mutex(0)
+
+        func decide(
+            _ intent: Submission<Move>, by account: Account, on board: Board, at time: Timestamp
+        ) -> Ruling<Move> {
+            callCount.withLock { $0 += 1 }
+            return .reword(.set("time", Int(time.millisecondsSince1970)))
+        }
+
+        func access(of account: Account, to space: SpaceName) async -> Bool { true }
+    }
+
+    @Test func `N7: rules get the server's time, and replay asks no rules`() async throws {
+        let rules = TimedRules()
+        var sources = SyncSources.system
+        sources.now = { Timestamp(millisecondsSince1970: 77) }
+        let space = try await Space.open(at: directory.url, rules: rules, sources: sources)
+        // The device's clock says 1970.
+        _ = try await space.authority(for: .ann).submit([sent(1, .set("a", 1))])
+        #expect(space.store.view.state.cells == ["time": 77])
+        await space.close()
+        sources.now = { Timestamp(millisecondsSince1970: 99) }
+        let reopened = try await Space.open(at: directory.url, rules: rules, sources: sources)
+        #expect(try await reopened.store.verify().isSound)
+        _ = try await reopened.authority(for: .ann).submit([sent(1, .set("a", 1))])
+        #expect(reopened.store.view.state.cells == ["time": 77])
+        #expect(rules.callCount.withLock { $0 } == 1)
+        await reopened.close()
     }
 
     @Test func `N8: an account sees its own effects, and others what the rules show`() async throws

@@ -1,30 +1,15 @@
 import FoldbackUI
-import Foundation
+import TestSupport
 import Testing
 
 /// Born from examples that did not compile: each block of code in an article is code of this
 /// target.
 @Suite struct ArticleTests {
-    private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
-    private static let articles = tests.deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Sources/FoldbackUI/FoldbackUI.docc")
-
-    /// Returns a file's lines without indentation.
-    private static func text(_ file: URL) throws -> String {
-        try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
-            .map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
-    }
-
     @Test(arguments: [("Accessibility", 1), ("BuildAScreen", 20), ("FoldbackUI", 3)])
     func `an article shows code of this target`(article: String, countMin: Int) throws {
-        let code = try FileManager.default
-            .contentsOfDirectory(at: Self.tests, includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == "swift" }.map(Self.text).joined(separator: "\n")
-        let blocks = try Self.text(Self.articles.appending(path: "\(article).md"))
-            .components(separatedBy: "```swift\n").dropFirst()
-            .compactMap { $0.components(separatedBy: "```").first }
-        #expect(blocks.count >= countMin)
-        for block in blocks { #expect(code.contains(block), "not in a test") }
+        let code = try ArticleCode(of: "Sources/FoldbackUI/FoldbackUI.docc/\(article).md")
+        #expect(code.blocks.count >= countMin)
+        #expect(try code.missing(in: "Tests/FoldbackUITests") == [])
     }
 
     @Test func `a slow upload is announced, and the focus stays`() {

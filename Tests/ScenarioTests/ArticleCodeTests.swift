@@ -83,20 +83,9 @@ func explain(_ directory: URL) async throws {
 
     /// CrashTests run the example.
     @Test func `the article about syncing shows code of the example app`() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        func lines(_ path: String) throws -> [String] {
-            try String(contentsOf: root.appending(path: path), encoding: .utf8)
-                .components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-        }
-        let example = try lines("Tools/Examples/shopping-list/ShoppingList.swift")
-            .joined(separator: "\n")
-        let article = try lines("Sources/FoldbackSync/FoldbackSync.docc/SyncAnApp.md")
-            .joined(separator: "\n")
-        let blocks = article.components(separatedBy: "```swift\n").dropFirst()
-            .compactMap { $0.components(separatedBy: "```").first }
-        #expect(blocks.count >= 5)
-        for block in blocks { #expect(example.contains(block), "not in the example") }
+        let code = try ArticleCode(of: "Sources/FoldbackSync/FoldbackSync.docc/SyncAnApp.md")
+        #expect(code.blocks.count >= 5)
+        #expect(try code.missing(in: "Tools/Examples/shopping-list/ShoppingList.swift") == [])
     }
 
     @Test(arguments: ["FoldbackSync", "FoldbackHistory"])

@@ -14,8 +14,6 @@ struct BaseNotes {
     /// The entries that are about each intent, unless the intent is confirmed.
     private var entries: [IntentNumber: [LogSequence]] = [:]
     private var groups: [IntentNumber: IntentNumber] = [:]
-    /// The groups that later intents belong to: redo records a member again with its group.
-    private var laterGroups: Set<IntentNumber> = []
     private var undone: [IntentNumber: IntentNumber] = [:]
     /// The intents that were brought from another log (N6).
     private var brought: Set<IntentNumber> = []
@@ -50,11 +48,8 @@ struct BaseNotes {
         guard sequence <= end else {
             answered.formUnion(effects.reopened)
             answered.formUnion(effects.settlements.map(\.number))
-            if case .intent(let intent) = record.entry {
-                if let other = intent.terms.undoes { answered.insert(other) }
-                if let group = intent.terms.group {
-                    laterGroups.insert(group)
-                }
+            if case .intent(let intent) = record.entry, let other = intent.terms.undoes {
+                answered.insert(other)
             }
             return
         }
@@ -113,7 +108,7 @@ struct BaseNotes {
         while count < kept.count {
             count = kept.count
             kept.formUnion(kept.compactMap { undone[$0] })
-            let groups = laterGroups.union(kept.compactMap { self.groups[$0] })
+            let groups = Set(kept.compactMap { self.groups[$0] })
             for (number, group) in self.groups where groups.contains(group) { kept.insert(number) }
         }
         return kept.union(brought)

@@ -49,8 +49,8 @@ public final class InProcessAuthority<P: Projection>: Authority {
     public let lineage: Lineage
     let books = Mutex(Books())
     private let eventsPerPageMax: Int
-    package let ruling: @Sendable (Submission<P.Event>, P) -> Ruling<P.Event>
-    package let sources: SyncSources
+    let ruling: @Sendable (Submission<P.Event>, P) -> Ruling<P.Event>
+    let sources: SyncSources
     /// Rings after each request that decided intents.
     private let decisions = Signal()
 
@@ -138,12 +138,12 @@ public final class InProcessAuthority<P: Projection>: Authority {
     ) async throws(AuthorityFailure) -> Verdicts<P.Event> {
         defer { decisions.ring() }
         return try books.withLock { books throws(AuthorityFailure) in
-            try requireShared(device, books)
+            try device.requireShared(with: lineage, head: books.position)
             var verdicts: [IntentID: Verdict<P.Event>] = [:]
             for intent in intents {
                 let verdict = verdict(on: intent, &books)
                 verdicts[intent.id] = verdict
-                if case .later = verdict { break }
+                if !verdict.isFinal { break }
             }
             return Verdicts(verdicts, lineage: lineage, head: books.position)
         }
@@ -153,7 +153,7 @@ public final class InProcessAuthority<P: Projection>: Authority {
         after device: SyncPoint
     ) async throws(AuthorityFailure) -> Changes<P.Event> {
         try books.withLock { books throws(AuthorityFailure) in
-            try requireShared(device, books)
+            try device.requireShared(with: lineage, head: books.position)
             let page = books.events(after: device.through, countMax: eventsPerPageMax)
             let through =
                 page.endIndex < books.events.endIndex
@@ -173,29 +173,18 @@ public final class InProcessAuthority<P: Projection>: Authority {
         }
     }
 
-    /// Checks that this authority has everything that the device has from it.
-    private func requireShared(
-        _ device: SyncPoint, _ books: Books
-    ) throws(AuthorityFailure) {
-        if let known = device.lineage, known != lineage { throw .superseded(shared: 0) }
-        guard device.through <= books.position else { throw .superseded(shared: books.position) }
-    }
-
     private func verdict(
         on intent: Submission<P.Event>, _ books: inout Books
     ) -> Verdict<P.Event> {
         if let decided = books.decided[intent.id] {  // mutant: authority-repeats
             guard decided.recorded == intent.recorded else {
-                return .rejected(
-                    Rejection(
-                        code: "id-reused",
-                        message: "intent \(intent.id) arrived earlier with a different event"))
+                return .rejected(.idReused(intent.id))
             }
             return decided.verdict
         }
         let verdict = decide(intent, &books)
         // A postponed intent is decided when it comes again.
-        if case .later = verdict { return verdict }
+        guard verdict.isFinal else { return verdict }
         books.decided[intent.id] = Decided(  // mutant: verdict-kept
             recorded: intent.recorded, verdict: verdict)
         return verdict
@@ -219,7 +208,7 @@ public final class InProcessAuthority<P: Projection>: Authority {
         let event = ConfirmedEvent(position: position, event: applied, origin: intent.id)
         var state = books.state
         do { try state.apply(applied, event.context) } catch {
-            return .rejected(Rejection(code: "inapplicable", message: "\(error)"))
+            return .rejected(.inapplicable(error))
         }
         books.state = state
         books.events.append(event)

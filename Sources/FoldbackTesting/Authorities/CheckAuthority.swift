@@ -35,6 +35,7 @@ public func checkAuthority<Event: Sendable>(
             authority, samples, sample: first + 400 * index, sources,
             freshReplica: LogSources.system.freshReplica)
         do throws(Broken) {
+            try await exchange.begin()
             try await check.run(exchange)
             report.passed.append(check.name)
         } catch {

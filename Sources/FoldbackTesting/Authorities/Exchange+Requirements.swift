@@ -22,6 +22,16 @@ extension Exchange {
         }
     }
 
+    /// Sends intents that the server must accept, and returns their verdicts.
+    @discardableResult
+    func accepted(
+        _ intents: [Submission<Event>]
+    ) async throws(Broken) -> [IntentID: Verdict<Event>] {
+        let verdicts = try await decide(intents)
+        try requireAccepted(intents, in: verdicts)
+        return verdicts
+    }
+
     func requireRejected(
         _ intent: Submission<Event>, in verdicts: [IntentID: Verdict<Event>]
     ) throws(Broken) {
@@ -84,14 +94,14 @@ extension Exchange {
         }.max() ?? 0
     }
 
-    /// Fetches all pages after a position, and again for some seconds while they end before `end`: readers
-    /// of a server may be behind its writer (A2).
+    /// Fetches all pages after ``start``, and again for some seconds while they end before `end`: readers of
+    /// a server may be behind its writer (A2).
     func fetch(
-        after start: Position, reaching end: Position
+        after first: Position? = nil, reaching end: Position
     ) async throws(Broken) -> (
         events: [ConfirmedEvent<Event>], through: Position, ends: Set<Position>
     ) {
-        var found = try await fetch(after: start)
+        var found = try await fetch(after: first ?? start)
         for _ in 0..<20 where found.through < end {
             await sources.sleep(.milliseconds(250))
             let more = try await fetch(after: found.through)
@@ -106,10 +116,9 @@ extension Exchange {
     /// Requires that the pages after a position have each accepted intent's effect once, at the verdict's
     /// position, with the bytes that were sent or that the verdict names.
     func requireEffects(
-        of intents: [Submission<Event>], _ verdicts: [IntentID: Verdict<Event>],
-        after start: Position
+        of intents: [Submission<Event>], _ verdicts: [IntentID: Verdict<Event>]
     ) async throws(Broken) {
-        let events = try await fetch(after: start, reaching: highest(in: verdicts)).events
+        let events = try await fetch(reaching: highest(in: verdicts)).events
         for intent in intents {
             let name = shown(intent.id)
             let effects = events.filter { $0.origin == intent.id }
@@ -134,7 +143,7 @@ extension Exchange {
     }
 
     func requireNoEffect(
-        of intent: Submission<Event>, after start: Position
+        of intent: Submission<Event>
     ) async throws(Broken) {
         let events = try await fetch(after: start).events
         guard !events.contains(where: { $0.origin == intent.id }) else {
@@ -154,7 +163,6 @@ extension Exchange {
 
     /// Sends 300 intents, 50 in a request, and fetches their pages.
     func manyPages() async throws(Broken) -> Pages {
-        let before = try await head()
         var accepted: [(IntentID, Position)] = []
         for _ in 0..<6 {
             let replica = replica()
@@ -167,7 +175,7 @@ extension Exchange {
             }
         }
         let highest = accepted.map(\.1).max() ?? 0
-        let (events, through, ends) = try await fetch(after: before, reaching: highest)
+        let (events, through, ends) = try await fetch(reaching: highest)
         let found = Set(events.compactMap(\.origin))
         return Pages(
             events: events, through: through, ends: ends,

@@ -10,6 +10,8 @@ final class Exchange<Event: Sendable> {
     private var nextSample: Int
     private(set) var lines: [String] = []
     private var names: [ReplicaID: String] = [:]
+    /// The server's head when the check began.
+    private(set) var start: Position = 0
     /// The lineage of the answers so far; nil if they had none.
     private(set) var lineage: Lineage?
 
@@ -181,15 +183,14 @@ final class Exchange<Event: Sendable> {
         }
     }
 
-    /// The server's present end.
-    func head() async throws(Broken) -> Position {
+    /// Asks where the server's data ends. The check looks at what comes after.
+    func begin() async throws(Broken) {
         // A server may have years of data, so the pages of the past are not fetched if it tells its head.
         let page = try await page(after: 0)
         if let lineage = page.lineage { self.lineage = lineage }
-        let head = if let head = page.head { head } else { try await fetch(after: 0).through }
+        start = if let head = page.head { head } else { try await fetch(after: 0).through }
         // What was there before does not matter for the check.
-        lines = ["the server's head is \(head)"]
-        return head
+        lines = ["the server's head is \(start)"]
     }
 
     // MARK: Text

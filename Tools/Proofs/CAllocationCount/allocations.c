@@ -83,15 +83,3 @@ void foldback_start_counting_allocations(void) {}
 uint64_t foldback_stop_counting_allocations(void) { return 0; }
 
 #endif
-
-#if defined(__GLIBC__)
-
-#include <malloc.h>
-
-void foldback_return_large_blocks(void) { mallopt(M_MMAP_THRESHOLD, 128 << 10); }
-
-#else
-
-void foldback_return_large_blocks(void) {}
-
-#endif

@@ -163,24 +163,20 @@ struct ServerCosts: Sendable {
             try FileManager.default.createDirectory(
                 at: directory, withIntermediateDirectories: false)
             bench.note("opening \(Self.spaceCount) spaces")
-            var reports: [[SpaceProcess.SpacesReport]] = [[], []]
-            // The first processes create the spaces, and are not reported.
+            var reports: [SpaceProcess.SpacesReport] = []
+            // The first process creates the spaces, and is not reported.
             for round in 0..<4 {
-                for (place, form) in ["as is", "mallopt"].enumerated() {
-                    let report: SpaceProcess.SpacesReport = try await OpeningProcess.report([
-                        SpaceProcess.spacesCommand, directory.path, "\(Self.spaceCount)", form,
-                    ])
-                    if round > 0 { reports[place].append(report) }
-                }
+                let report: SpaceProcess.SpacesReport = try await OpeningProcess.report([
+                    SpaceProcess.spacesCommand, directory.path, "\(Self.spaceCount)",
+                ])
+                if round > 0 { reports.append(report) }
             }
             let words = "open spaces: \(Self.spaceCount)"
-            let tuned = reports[1]
             return [
-                Self.megabytes(tuned.compactMap(\.addedBytes), "\(words), RssAnon, mallopt")
+                Self.megabytes(reports.compactMap(\.addedBytes), "\(words), RssAnon")
                     .judged(by: .atMost(40)),
-                Self.megabytes(reports[0].compactMap(\.addedBytes), "\(words), RssAnon"),
-                tuned.map { Double($0.threads) }.quartered("\(words), threads", unit: "threads"),
-                tuned.map(\.perSecond).quartered(
+                reports.map { Double($0.threads) }.quartered("\(words), threads", unit: "threads"),
+                reports.map(\.perSecond).quartered(
                     "\(words), a device in each, intents a request: 1", unit: "intents/s"),
             ]
         }

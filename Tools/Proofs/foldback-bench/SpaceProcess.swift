@@ -1,4 +1,3 @@
-import CAllocationCount
 import Foldback
 import FoldbackServer
 import FoldbackSync
@@ -46,10 +45,9 @@ enum SpaceProcess {
 
     static func runOnMany(_ arguments: some Collection<String>) async throws {
         let words = Array(arguments)
-        guard words.count == 3, let count = Int(words[1]) else {
-            throw WrongUse(reason: "give the directory of the spaces, their number, and a form")
+        guard words.count == 2, let count = Int(words[1]) else {
+            throw WrongUse(reason: "give the directory of the spaces, and their number")
         }
-        if words[2] == "mallopt" { foldback_return_large_blocks() }
         let spaces = Spaces(
             in: URL(filePath: words[0], directoryHint: .isDirectory), rules: ShelfRules(),
             openMax: count)

@@ -11,7 +11,3 @@ void foldback_start_counting_allocations(void);
 
 /// Stops counting, and returns the number of allocations since the start.
 uint64_t foldback_stop_counting_allocations(void);
-
-/// Lets the allocator return large blocks to the system at once, as a server should: see
-/// `mallopt(M_MMAP_THRESHOLD)` of glibc. Swift cannot import it. Does nothing without glibc.
-void foldback_return_large_blocks(void);

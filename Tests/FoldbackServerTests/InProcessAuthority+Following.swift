@@ -1,15 +1,17 @@
 import Foldback
 
+@testable import FoldbackSync
+
 /// For tests that let another authority decide, and compare devices with these books.
 extension InProcessAuthority {
     /// An accepted intent as it was sent, with its effect.
-    package struct Kept: Sendable {
-        package let sent: RecordedEvent
-        package let event: ConfirmedEvent<P.Event>
+    struct Kept: Sendable {
+        let sent: RecordedEvent
+        let event: ConfirmedEvent<P.Event>
     }
 
     /// Removes all decisions, and returns the accepted ones in order.
-    package func removeAll() -> [Kept] {
+    func removeAll() -> [Kept] {
         books.withLock { books in
             defer { books = Books() }
             return books.events.compactMap { event in
@@ -26,7 +28,7 @@ extension InProcessAuthority {
     ///   - verdicts: the verdicts on intents. Those that are not final are ignored.
     ///   - head: the other authority's head.
     ///   - page: returns its events after a position; none after the last one.
-    package func follow(
+    func follow(
         verdicts: [(Submission<P.Event>, Verdict<P.Event>)], head: Position,
         page: (Position) -> [ConfirmedEvent<P.Event>]
     ) {
