@@ -74,7 +74,7 @@ struct GroupInProgress<R: Rules>: Sendable {
 
     /// Decides on a request in order.
     ///
-    /// The first intent that is postponed ends it (N5). After a failure, earlier intents of the request
+    /// The first intent that is postponed ends its lane; without lanes, the request (N5). After a failure, earlier intents of the request
     /// stay decided: they get the same verdicts when they come again.
     mutating func decide(
         _ ticket: Ticket<Event>
@@ -87,12 +87,14 @@ struct GroupInProgress<R: Rules>: Sendable {
             }
         }
         var verdicts: [IntentID: Verdict<Event>] = [:]
+        var endedLanes: Set<Int?> = []
         // The others of a full group get no verdict, and come again.
-        for intent in ticket.intents where effectBytes < SpaceLimits.effectBytesMax {
+        for intent in ticket.intents
+        where effectBytes < SpaceLimits.effectBytesMax && !endedLanes.contains(intent.lane) {
             do throws(AuthorityFailure) {
                 let verdict = try verdict(on: intent, by: ticket.account)
                 verdicts[intent.id] = verdict
-                if !verdict.isFinal { break }  // mutant: first-later
+                if !verdict.isFinal { endedLanes.insert(intent.lane) }  // mutant: first-later
             } catch {
                 return .failure(error)
             }

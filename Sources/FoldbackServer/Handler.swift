@@ -156,8 +156,9 @@ public struct Handler<Event: Sendable>: Sendable {
         let (intents, unread) = readable(sent.intents.prefix(SpaceLimits.groupCountMax))
         do throws(AuthorityFailure) {
             var answer = try await authority.submit(intents, from: sent.device)
-            if let unread, intents.allSatisfy({ answer[$0.id].map(\.isFinal) ?? false }) {
-                answer = answer.adding(.serverIsOlder, on: unread)
+            for (lane, id) in unread
+            where intents.allSatisfy({ $0.lane != lane || answer[$0.id]?.isFinal ?? false }) {
+                answer = answer.adding(.serverIsOlder, on: id)
             }
             return try Self.response(answer) { try $0.recorded(by: recording).json() }
         } catch {
@@ -166,23 +167,28 @@ public struct Handler<Event: Sendable>: Sendable {
         }
     }
 
-    /// The intents before the first one that this code cannot read whole, and that one (N13).
+    /// Of each lane, the intents before the first one that this code cannot read whole, and that one
+    /// (N13).
     private func readable(
         _ intents: ArraySlice<Submission<RecordedEvent>>
-    ) -> ([Submission<Event>], unread: IntentID?) {
+    ) -> ([Submission<Event>], unread: [Int?: IntentID]) {
         var readable: [Submission<Event>] = []
-        for intent in intents {
+        var unread: [Int?: IntentID] = [:]
+        for intent in intents where unread[intent.lane] == nil {
             let recorded = intent.recorded
             let payload = codec.payload(reading: recorded.bytes, format: recorded.format)
             guard case .event(let event) = payload.content, let event = event as? Event,
                 payload.unreadPart == nil
-            else { return (readable, intent.id) }
+            else {
+                unread[intent.lane] = intent.id
+                continue
+            }
             readable.append(
                 Submission(
                     id: intent.id, event: event, recorded: recorded, time: intent.time,
-                    info: intent.info))
+                    info: intent.info, lane: intent.lane))
         }
-        return (readable, nil)
+        return (readable, unread)
     }
 
     // MARK: Changes

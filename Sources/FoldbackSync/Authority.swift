@@ -122,15 +122,22 @@ public struct Submission<Event: Sendable>: Sendable {
     public let time: Timestamp
     /// The `info` that the app recorded with the intent.
     public let info: [String: String]
+    /// The number of the intent's lane in its request, from 0 up; nil if all are in one lane.
+    ///
+    /// ``Verdict/later(after:reason:)`` ends its lane: the authority gives no verdict on later intents of
+    /// that lane, and decides on those of other lanes.
+    public let lane: Int?
 
     public init(
-        id: IntentID, event: Event, recorded: RecordedEvent, time: Timestamp, info: [String: String]
+        id: IntentID, event: Event, recorded: RecordedEvent, time: Timestamp,
+        info: [String: String], lane: Int? = nil
     ) {
         self.id = id
         self.event = event
         self.recorded = recorded
         self.time = time
         self.info = info
+        self.lane = lane
     }
 }
 

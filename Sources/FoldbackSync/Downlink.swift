@@ -74,6 +74,9 @@ public final class Downlink<P: EventFold>: Sendable {
         Statuses(of: store, readers.changes) { [readers, store] in readers.status(of: store) }
     }
 
+    /// Rings after each change of the downlink itself.
+    var changes: Signal { readers.changes }
+
     // MARK: Events from the app
 
     /// Reports a change of the connection or of the user. A downlink begins online and signed in.

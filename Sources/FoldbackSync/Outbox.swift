@@ -22,8 +22,8 @@ import Foldback
 ///   after a flush (A5, L2). From that commit on, the intent cannot be withdrawn (F7).
 /// - The outbox records a rejection only for the authority's definite refusal. It never gives up
 ///   (A4).
-/// - An intent that makes the authority fail is found, quarantined, and shown in the status. Under
-///   a policy that does not keep order, it blocks no other intent (S3).
+/// - An intent that makes the authority fail is found, quarantined, and shown in the status. It blocks
+///   no intent of another lane, and none at all under a policy that does not keep order (S1, S3).
 /// - An intent that this code cannot read is not sent, and is listed in the status. Later intents
 ///   are sent, because the view that the user sees omits the unreadable intent too (F9).
 ///
@@ -31,20 +31,32 @@ import Foldback
 public final class Outbox<P: EventFold>: Sendable {
     private let store: Store<P>
     private let authority: any Authority<P.Event>
+    private let lane: (@Sendable (P.Event) -> String?)?
     private let queue: OutboxQueue
 
+    /// ```swift
+    /// let outbox = Outbox(store, to: authority, policy: .ordered) { event in event.documentID }
+    /// ```
+    ///
     /// - Parameters:
     ///   - store: the store with the intents to send.
     ///   - authority: the authority that decides on them.
-    ///   - policy: the sizes and number of requests, which determine the order, and the waits.
+    ///   - policy: the sizes and number of requests, and the waits. Without `lane`, it determines the
+    ///     order too.
     ///   - sources: the sources of time and randomness.
+    ///   - lane: returns the lane of an event: intents of one lane keep the order of numbers, and lanes do
+    ///     not wait for each other (S1). So an intent that is postponed, or makes the server fail,
+    ///     holds up its lane alone. Nil is a lane of its own. Give intents one lane if the server
+    ///     must decide on them in order: those of one document, for example. It is called once or
+    ///     twice for each intent, must be fast, and must always give an event the same lane.
     public init(
         _ store: Store<P>, to authority: any Authority<P.Event>, policy: SyncPolicy,
-        sources: SyncSources = .system
+        sources: SyncSources = .system, lane: (@Sendable (P.Event) -> String?)? = nil
     ) {
         self.store = store
         self.authority = authority
-        queue = OutboxQueue(policy: policy, sources: sources)
+        self.lane = lane
+        queue = OutboxQueue(policy: policy, hasLanes: lane != nil, sources: sources)
     }
 
     /// The current state, for display.
@@ -56,6 +68,13 @@ public final class Outbox<P: EventFold>: Sendable {
     public var statuses: Statuses<OutboxStatus> {
         Statuses(of: store, queue.changes) { [queue, store] in queue.status(of: store) }
     }
+
+    /// Rings after each change of the outbox itself.
+    var changes: Signal { queue.changes }
+
+    /// The number of pending intents that sending can settle: not drafts, unreadable or quarantined
+    /// intents, nor what waits for one of these.
+    var leftCount: Int { queue.leftCount(of: store) }
 
     // MARK: Events from the app
 
@@ -182,7 +201,7 @@ public final class Outbox<P: EventFold>: Sendable {
     /// Reports the log's changes to the queue, beginning with the intents that are pending at the
     /// start.
     private func follow() async {
-        for await changes in store.pendingIntents {
+        for await changes in store.pendingIntents(lane: lane) {
             if !changes.answered.isEmpty { queue.say(.answered(changes.answered)) }
             if !changes.recorded.isEmpty { queue.say(.recorded(changes.recorded)) }
         }
@@ -194,8 +213,12 @@ public final class Outbox<P: EventFold>: Sendable {
     private func send(_ intents: [IntentNumber], as request: RequestNumber) async {
         // Skip intents that were answered after the request began. The store knows this before the
         // queue.
+        var lanes = LaneNumbers(lane, keepsOrder: queue.keepsOrder)
         let submissions = intents.compactMap { store.pendingIntent($0) }
-            .map { Submission($0.recorded, event: $0.event) }  // mutant: sent-bytes
+            .map {
+                Submission(  // mutant: sent-bytes
+                    $0.recorded, event: $0.event, lane: lanes.number(of: $0.event))
+            }
         let device = store.syncPoint
         let verdicts: Verdicts<P.Event>
         do throws(AuthorityFailure) {
@@ -221,12 +244,38 @@ public final class Outbox<P: EventFold>: Sendable {
 
 extension Submission {
     /// The intent as the log has it (A1).
-    init(_ recorded: RecordedIntent, event: Event) {
+    init(_ recorded: RecordedIntent, event: Event, lane: Int?) {
         self.init(
             id: recorded.id,  // mutant: submission-id
             event: event,
             recorded: RecordedEvent(
                 format: recorded.payload.format, bytes: recorded.payload.bytes),
-            time: recorded.time, info: recorded.info)
+            time: recorded.time, info: recorded.info, lane: lane)
+    }
+}
+
+/// The numbers of the lanes of one request, from 0 up (N5).
+private struct LaneNumbers<Event> {
+    private let lane: ((Event) -> String?)?
+    private let keepsOrder: Bool
+    private var numbers: [String: Int] = [:]
+    private var last = -1
+
+    init(_ lane: ((Event) -> String?)?, keepsOrder: Bool) {
+        self.lane = lane
+        self.keepsOrder = keepsOrder
+    }
+
+    /// Returns nil if all intents are in one lane.
+    mutating func number(of event: Event) -> Int? {
+        if keepsOrder { return nil }
+        guard let name = lane?(event) else {
+            last += 1
+            return last
+        }
+        if let number = numbers[name] { return number }
+        last += 1
+        numbers[name] = last
+        return last
     }
 }

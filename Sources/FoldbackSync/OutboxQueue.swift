@@ -27,11 +27,14 @@ final class OutboxQueue: Sendable {
     let changes = Signal()
     private let content: Mutex<Content>
     private let sources: SyncSources
+    /// Whether all intents are in one lane.
+    let keepsOrder: Bool
 
-    init(policy: SyncPolicy, sources: SyncSources) {
+    init(policy: SyncPolicy, hasLanes: Bool, sources: SyncSources) {
         self.sources = sources
-        content = Mutex(
-            Content(state: OutboxState(policy: policy)))
+        let state = OutboxState(policy: policy, hasLanes: hasLanes)
+        keepsOrder = state.keepsOrder
+        content = Mutex(Content(state: state))
     }
 
     /// - Parameter store: has the log's pending intents now. The state knows of new intents and of
@@ -41,6 +44,17 @@ final class OutboxQueue: Sendable {
         return content.withLock {
             OutboxStatus(
                 $0.state, of: log, isRunning: $0.isRunning, nextAttempt: $0.wait)
+        }
+    }
+
+    /// - Parameter store: has the log's pending intents now.
+    func leftCount<P>(of store: Store<P>) -> Int {
+        let log = store.core.published
+        return content.withLock { content in
+            let others = content.state.stuck.count {
+                log.isPending($0) && log.drafts[$0] != .held
+            }
+            return log.pendingCount - log.drafts.held.count - others
         }
     }
 
@@ -90,7 +104,8 @@ final class OutboxQueue: Sendable {
         change { content in
             let old = content.state
             content = Content(
-                state: OutboxState(policy: old.policy, link: old.link.withoutFailures))
+                state: OutboxState(
+                    policy: old.policy, hasLanes: old.hasLanes, link: old.link.withoutFailures))
         }
     }
 

@@ -15,10 +15,15 @@ extension OutboxState {
         /// Whether its intents were suspects or quarantined when it began (S3).
         let isOfSuspects: Bool
 
-        mutating func keep(_ numbers: [IntentNumber]) {
-            var kept = NumberMap<IntentNumber, Sending>()
-            for number in numbers { kept[number] = intents[number] }
-            intents = kept
+        /// Keeps these intents, and returns the others.
+        mutating func keep(_ numbers: [IntentNumber]) -> NumberMap<IntentNumber, Sending> {
+            var others = intents
+            intents = NumberMap()
+            for number in numbers {
+                intents[number] = others[number]
+                others[number] = nil
+            }
+            return others
         }
     }
 
@@ -31,16 +36,16 @@ extension OutboxState {
     /// What the log says about the sending of an intent.
     struct Terms: Sendable {
         let bytes: Int
+        let lane: Lane
+        /// Its place in the lane.
         let place: LogSequence
-        /// Its place if it is a released draft; nil if its number is its place.
-        let released: LogSequence?
         let after: [IntentNumber]
         let undoes: IntentNumber?
 
-        init(_ intent: PendingIntent) {
+        init(_ intent: PendingIntent, in lane: Lane) {
             bytes = intent.bytes
+            self.lane = lane
             place = intent.place
-            released = intent.released
             after = intent.after
             undoes = intent.undoes
         }
@@ -63,19 +68,11 @@ extension OutboxState {
         }
 
         var standing: Standing { attempt?.standing ?? .normal }
-
-        /// The order in which suspects are tried: first those that were halved least often, and of
-        /// these those that failed least often.
-        func suspectRank(at number: IntentNumber) -> (Int, Int, IntentNumber) {
-            (-(standing.intentsMax ?? .max), attempt?.suspicion.failures ?? 0, number)
-        }
     }
 
     /// A request that is put together, within the policy's limits.
     struct RequestDraft {
         private(set) var intents: [(IntentNumber, Waiting)] = []
-        /// The earliest end of a wait that kept an intent out.
-        private(set) var earliest: Timestamp?
         private var bytes = 0
         private let policy: SyncPolicy
 
@@ -97,8 +94,6 @@ extension OutboxState {
             bytes += intent.terms.bytes
             return true
         }
-
-        mutating func wait(until end: Timestamp) { earliest = min(earliest ?? end, end) }
     }
 }
 

@@ -21,8 +21,9 @@ import Foldback
 ///   never fill all requests of a policy with several (S3).
 /// - A request is sent only after the commit that records its attempts. That commit covers the
 ///   intents (A5, L2).
-/// - First attempts begin in order of number, or of release for a draft. Under a policy that keeps
-///   order, all attempts do (A5, F22).
+/// - First attempts of a lane begin in order of number, or of release for a draft, and all attempts of
+///   a lane do: it has at most one request at a time. Under a policy that keeps order, all intents
+///   are in one lane (A5, F22, S1).
 /// - An intent that waits for another begins after the log has that one's answer (F21, F22).
 package struct OutboxState: Sendable {
     package enum Input: Sendable, Equatable {
@@ -65,45 +66,50 @@ package struct OutboxState: Sendable {
     }
 
     package let policy: SyncPolicy
+    package let hasLanes: Bool
     /// Under a policy that does not keep order, failures of suspects are not among its failures
     /// while there are other intents, because those are sent.
     package internal(set) var link: LinkState
     package private(set) var requests: [RequestNumber: Request] = [:]
-    /// Pending intents that this code cannot read. Newer code will send them. Later intents are
-    /// sent now, because the view omits the unreadable intents too (F9, L5).
-    package private(set) var unreadable: Set<IntentNumber> = []
-    /// Drafts that are held (F22). They are not sent, and block nothing but what waits for them.
-    package private(set) var held: Set<IntentNumber> = []
-    var waiting = NumberMap<IntentNumber, Waiting>()
-    /// Those of the waiting intents that may have to wait for the answers to others.
-    private var tied: Set<IntentNumber> = []
-    /// Those of the waiting intents that are released drafts, by their release: their place in order.
-    private(set) var released = NumberMap<LogSequence, IntentNumber>()
+    /// The pending intents that are in no request.
+    var order = SendingOrder()
     var search = SuspectSearch()
     /// Intents that were released before ``Input/recorded(_:)`` with the attempts that a run begins
     /// with. Those may have been read from the log before the release.
     private var releasedEarly: Set<IntentNumber> = []
     private var lastRequest: RequestNumber = 0
 
-    package init(policy: SyncPolicy, link: LinkState = LinkState()) {
+    /// - Parameter hasLanes: whether intents say their lanes (S1). If not, the policy determines the order.
+    package init(policy: SyncPolicy, hasLanes: Bool = false, link: LinkState = LinkState()) {
         self.policy = policy
+        self.hasLanes = hasLanes
         self.link = link
     }
 
+    /// Whether all intents are in one lane, so that each waits for all before it.
+    package var keepsOrder: Bool { !hasLanes && policy.keepsOrder }
+
     /// The number of pending intents that can be sent and are not in a request.
-    package var waitingCount: Int { waiting.count }
+    package var waitingCount: Int { order.waiting.count }
 
     /// The number of waiting intents that wait for the answers to others: to drafts, or to what they
     /// undo.
-    package var dependentCount: Int {
-        tied.count { number in waiting[number].map { mustWait($0) } ?? false }
+    package var dependentCount: Int { order.dependentCount }
+
+    package var unreadable: Set<IntentNumber> { order.unreadable }
+
+    /// Pending intents that sending does not settle: unreadable and quarantined ones, and what waits for
+    /// these or for drafts.
+    var stuck: Set<IntentNumber> {
+        order.stuckDependents(behind: quarantined.keys).union(order.unreadable)
+            .union(quarantined.keys)
     }
 
     /// The quarantined intents, also while they are tried again.
     package var quarantined: [IntentNumber: Attempt.Quarantine] {
         var quarantined: [IntentNumber: Attempt.Quarantine] = [:]
         for number in search.waiting {
-            quarantined[number] = waiting[number]?.attempt?.quarantine
+            quarantined[number] = order.waiting[number]?.attempt?.quarantine
         }
         for request in requests.values where request.isOfSuspects {
             for (number, intent) in request.intents {
@@ -118,9 +124,8 @@ package struct OutboxState: Sendable {
     /// - Parameters:
     ///   - now: the time of day, which may jump. A wait is never longer than `policy.delayMax`.
     ///   - jitter: a random number from 0 to 1.
-    /// - Complexity: O(n) in the intents that the input names and that begin, and O(n log n) in
-    ///   suspects. Under a policy that does not keep order, also in postponed intents. When the
-    ///   device comes online, in all waiting intents.
+    /// - Complexity: O(k log n) for k intents that the input names and that begin, and O(n log n) in
+    ///   suspects that are first in their lanes. When the device comes online, in all waiting intents.
     package mutating func take(
         _ input: Input, at now: Timestamp, jitter: Double
     ) -> [Action] {
@@ -155,13 +160,12 @@ package struct OutboxState: Sendable {
     private mutating func recorded(_ intents: [PendingIntent]) {
         defer { releasedEarly = [] }
         for intent in intents {
-            held.remove(intent.number)
             guard intent.isReadable else {
-                unreadable.insert(intent.number)
+                order.noteUnreadable(intent.number)
                 continue
             }
             guard !intent.isHeld else {
-                held.insert(intent.number)
+                order.hold(intent.number)
                 continue
             }
             let attempt =
@@ -169,34 +173,44 @@ package struct OutboxState: Sendable {
             // After a restart, it is unknown whether the authority asked for the wait. Coming
             // online ends such a wait. A quarantined intent is tried at each start (S3).
             let next = attempt?.standing == .quarantined ? nil : attempt?.next
-            put(
+            wait(
                 intent.number,
                 Waiting(
-                    Terms(intent), attempt: attempt,
+                    Terms(intent, in: lane(of: intent)), attempt: attempt,
                     delay: next.map { Delay(until: $0, isAskedFor: false) }))
         }
     }
 
+    private func lane(of intent: PendingIntent) -> Lane {
+        guard hasLanes else { return policy.keepsOrder ? .shared : .alone }
+        return intent.lane.map { .named($0) } ?? .alone
+    }
+
     private mutating func answered(_ numbers: [IntentNumber]) {
         for number in numbers {
-            put(number, nil)
-            unreadable.remove(number)
-            held.remove(number)
-            for request in requests.keys { requests[request]?.intents[number] = nil }
+            order.answer(number)
+            search.note(number, nil)
+            for request in requests.keys {
+                guard let intent = requests[request]?.intents[number] else { continue }
+                requests[request]?.intents[number] = nil
+                order.land(number, intent.terms, waits: nil)
+            }
         }
         // A call that never returns must not hold back other intents.
         for (number, request) in requests where request.phase == .sent && request.intents.isEmpty {
             requests[number] = nil
         }
         // Nothing waits for the end of the failure.
-        if waiting.isEmpty, requests.isEmpty { link.failure = nil }
+        if order.waiting.isEmpty, requests.isEmpty { link.failure = nil }
     }
 
     private mutating func released(_ number: IntentNumber) -> [Action] {
         var released: Attempt?
-        if let intent = waiting[number], let attempt = intent.attempt, attempt.suspicion != .none {
+        if let intent = order.waiting[number], let attempt = intent.attempt,
+            attempt.suspicion != .none
+        {
             released = attempt.released
-            put(number, Waiting(intent.terms, attempt: released, delay: nil))
+            wait(number, Waiting(intent.terms, attempt: released, delay: nil))
         }
         for request in requests.keys {
             guard let intent = requests[request]?.intents[number],
@@ -212,15 +226,14 @@ package struct OutboxState: Sendable {
         return [.note([number: released])]
     }
 
-    /// Sets or removes a waiting intent.
-    private mutating func put(_ number: IntentNumber, _ intent: Waiting?) {
-        if let terms = (intent ?? waiting[number])?.terms {
-            if let place = terms.released { released[place] = intent == nil ? nil : number }
-            if terms.isTied {
-                if intent == nil { tied.remove(number) } else { tied.insert(number) }
-            }
-        }
-        waiting[number] = intent
+    private mutating func wait(_ number: IntentNumber, _ intent: Waiting) {
+        order.wait(number, intent)
+        search.note(number, intent.standing)
+    }
+
+    /// Notes that an intent of a request waits again; nil: that it has its answer.
+    private mutating func land(_ number: IntentNumber, _ sent: Sending, waits intent: Waiting?) {
+        order.land(number, sent.terms, waits: intent)
         search.note(number, intent?.standing)
     }
 
@@ -232,11 +245,13 @@ package struct OutboxState: Sendable {
         guard var request = requests[number], request.phase == .covering else {
             preconditionFailure("request \(number) was covered, but does not wait for that")
         }
-        request.keep(pending)
+        for (number, intent) in request.keep(pending) { land(number, intent, waits: nil) }
         guard !request.intents.isEmpty, link.isUsable else {
             requests[number] = nil
             for (number, intent) in request.intents {
-                put(number, Waiting(intent.terms, attempt: intent.attempt, delay: nil))
+                land(
+                    number, intent,
+                    waits: Waiting(intent.terms, attempt: intent.attempt, delay: nil))
             }
             return []
         }
@@ -263,19 +278,28 @@ package struct OutboxState: Sendable {
         search.answered()
         guard let request = end(number) else { return [] }
         var noted: [IntentNumber: Attempt] = [:]
+        var hasLater = false
         for (number, intent) in request.intents {
             let attempt = intent.attempt
             let backoff = policy.backoff(after: attempt.count, jitter: jitter)
             let reason: String
             switch replies[number] {
-            case .settled: continue
+            case .settled:
+                land(number, intent, waits: nil)
+                continue
             case .later(let after, let why):
+                hasLater = true
                 // The authority can process the intent, so the suspicion ends.
                 noted[number] = putBack(
                     number, intent, attempt.failed(why, .none, now),
                     Delay(after, or: backoff, now, policy))
                 continue
             case .unusable(let why): reason = why
+            case nil where hasLater:
+                // An authority may end a request, or a lane of it, with what it postpones (N5).
+                land(  // mutant: after-later
+                    number, intent, waits: Waiting(intent.terms, attempt: attempt, delay: nil))
+                continue
             case nil: reason = "the answer had no verdict on this intent"
             }
             // Only this intent has failed.
@@ -302,8 +326,9 @@ package struct OutboxState: Sendable {
             }
             search.failed(isSmaller: isSmaller, now, jitter, policy)
             // Under a policy that does not keep order, other intents may be sent meanwhile.
-            let areOthersSent = waiting.count > search.waiting.count || !requests.isEmpty
-            if policy.keepsOrder || !areOthersSent { link.failure = failure }
+            let areOthersSent =
+                order.waiting.count > search.waiting.count || !requests.isEmpty
+            if keepsOrder || !areOthersSent { link.failure = failure }
         } else {
             link.failed(failure, after: request.signIns, now, jitter, policy)
         }
@@ -330,8 +355,8 @@ package struct OutboxState: Sendable {
         let pause = attempt.standing == .normal ? nil : search.pause.until
         let noted = attempt.waiting(
             until: [link.pause.until, pause, delay?.until].compactMap { $0 }.max())
-        put(  // mutant: try-again
-            number, Waiting(intent.terms, attempt: noted, delay: delay))
+        land(  // mutant: try-again
+            number, intent, waits: Waiting(intent.terms, attempt: noted, delay: delay))
         return noted
     }
 
@@ -339,12 +364,10 @@ package struct OutboxState: Sendable {
     private mutating func wentOnline() {
         link.wentOnline()  // mutant: went-online
         search.pause.end()
-        for (number, intent) in waiting {
-            if let delay = intent.delay, !delay.isAskedFor { waiting[number]?.delay = nil }
-        }
+        order.endDelays()
     }
 
-    /// Begins a request of waiting intents.
+    /// Begins a request of intents that have departed.
     mutating func begin(
         _ due: [(IntentNumber, Waiting)], at now: Timestamp
     ) -> Action {
@@ -352,7 +375,7 @@ package struct OutboxState: Sendable {
         var request = Request(isOfSuspects: due.contains { $0.1.standing != .normal })
         var noted: [IntentNumber: Attempt] = [:]
         for (number, intent) in due {
-            put(number, nil)
+            search.note(number, nil)
             let attempt = intent.attempt.begun(at: now)
             request.intents[number] = Sending(attempt: attempt, terms: intent.terms)
             noted[number] = attempt

@@ -10,14 +10,17 @@ import Testing
 /// Properties, after each input:
 /// 1. The number of requests, and of intents and bytes in a request, is within the policy (S2).
 /// 2. No intent is in two requests, and no intent with an answer in the log is sent.
-/// 3. First attempts begin in order of number. If the policy keeps order, no intent overtakes
-///    another (A5).
+/// 3. No intent overtakes another of its lane, except one that waits for a draft or undoes what is not
+///    sent. If the policy keeps order, there is one lane (A5, F21, F22). A lane has at most one
+///    request (S1). Without lanes, first attempts begin in order of number.
 /// 4. No request is begun or sent while offline or signed out.
 /// 5. A request is sent only after it was covered, and a first attempt asks for a flush (A5, L2).
-/// 6. If intents are pending while online and signed in, there is a request or a wait.
+/// 6. If intents that can be sent are pending while online and signed in, there is a request or a
+///    wait.
 /// 7. No wait is longer than the policy's longest wait, also when the clock jumps.
 /// 8. At most one request has suspects, and it has no other intents. A quarantined intent is sent
 ///    alone (S3).
+/// 9. No intent begins before those have their answers that it waits for (F21, F22).
 @Suite struct OutboxPropertyTests {
     @Test func `the outbox keeps its properties under random inputs`() {
         let environment = ProcessInfo.processInfo.environment["OUTBOX_SEED"]
@@ -40,7 +43,9 @@ import Testing
             var life = OutboxLife(seed: seed)
             for _ in 0..<100 { life.step() }
             life.heal()
-            #expect(life.broken.isEmpty && life.pending.isEmpty, "seed \(seed): \(life.pending)")
+            #expect(
+                life.broken.isEmpty && life.pending.isEmpty,
+                "seed \(seed): \(life.pending) \(life.broken)")
         }
     }
 }
@@ -52,10 +57,15 @@ struct OutboxLife {
     private var state: OutboxState
     private var now = Timestamp(millisecondsSince1970: 1_000_000)
     private var last: UInt64 = 0
+    private var sequence: UInt64 = 1
     private(set) var pending: Set<IntentNumber> = []
     private var bytes: [IntentNumber: Int] = [:]
     private var rows: [IntentNumber: Attempt] = [:]
     private var unreadable: Set<IntentNumber> = []
+    /// Drafts that are held. They are not among `pending`.
+    private var held: Set<IntentNumber> = []
+    private var recorded: [IntentNumber: PendingIntent] = [:]
+    private let hasLanes: Bool
     private var attempted: Set<IntentNumber> = []
     private var covering: [RequestNumber: [IntentNumber]] = [:]
     private var sent: [RequestNumber: [IntentNumber]] = [:]
@@ -79,7 +89,8 @@ struct OutboxLife {
             requestsMax: random.oneIn(2) ? 1 : Int.random(in: 2...4, using: &random),
             backoffMin: .seconds(1), backoffMax: .seconds(8), delayMax: .seconds(60),
             bytesPerRequestMax: 10, quarantineAfter: Int.random(in: 1...3, using: &random))
-        state = OutboxState(policy: policy)
+        hasLanes = random.oneIn(2)
+        state = OutboxState(policy: policy, hasLanes: hasLanes)
     }
 
     func story() -> String { inputs.suffix(40).map { "\($0)" }.joined(separator: "\n") }
@@ -101,7 +112,8 @@ struct OutboxLife {
     }
 
     private mutating func input() -> OutboxState.Input {
-        switch Int.random(in: 0..<17, using: &random) {
+        switch Int.random(in: 0..<18, using: &random) {
+        case 17: return releaseDraft() ?? .timePassed
         case 16:
             return .released(IntentNumber(UInt64.random(in: 1...last + 1, using: &random)))
         case 0...2: return record()
@@ -109,6 +121,8 @@ struct OutboxLife {
             // This may repeat an answer, because the log also reports what a request has settled.
             let number = IntentNumber(UInt64.random(in: 1...last + 1, using: &random))
             pending.remove(number)
+            unreadable.remove(number)
+            held.remove(number)
             return .answered([number])
         case 4...6: return cover() ?? .timePassed
         case 7...11: return end() ?? cover() ?? .timePassed
@@ -132,13 +146,72 @@ struct OutboxLife {
             last += 1
             let number = IntentNumber(last)
             let isReadable = !random.oneIn(9)
-            if isReadable { pending.insert(number) } else { unreadable.insert(number) }
+            let isHeld = isReadable && random.oneIn(9)
+            // A draft that is undone is withdrawn instead.
+            let before = pending.union(unreadable)
             bytes[number] = Int.random(in: 0...12, using: &random)
-            recorded.append(
-                PendingIntent(
-                    number, attempt: nil, isReadable: isReadable, bytes: bytes[number]!))
+            let intent = PendingIntent(
+                number, attempt: nil, isReadable: isReadable, bytes: bytes[number]!,
+                isHeld: isHeld, place: LogSequence(sequence),
+                after: random.oneIn(6) ? held.filter { _ in random.oneIn(2) }.sorted() : [],
+                undoes: random.oneIn(6) ? before.sorted().randomElement(using: &random) : nil,
+                lane: hasLanes && !random.oneIn(4)
+                    ? "abc".randomElement(using: &random).map(String.init) : nil)
+            sequence += 1
+            if isHeld {
+                held.insert(number)
+            } else if isReadable {
+                pending.insert(number)
+            } else {
+                unreadable.insert(number)
+            }
+            recorded.append(intent)
+            self.recorded[number] = intent
         }
         return .recorded(recorded)
+    }
+
+    private mutating func releaseDraft() -> OutboxState.Input? {
+        guard let number = held.sorted().randomElement(using: &random), let draft = recorded[number]
+        else { return nil }
+        held.remove(number)
+        pending.insert(number)
+        let released = PendingIntent(
+            number, attempt: nil, isReadable: true, bytes: draft.bytes,
+            released: LogSequence(sequence), after: draft.after, undoes: draft.undoes,
+            lane: draft.lane)
+        sequence += 1
+        recorded[number] = released
+        return .recorded([released])
+    }
+
+    // MARK: The rules of order, naively
+
+    private func isUnanswered(_ number: IntentNumber) -> Bool {
+        pending.contains(number) || held.contains(number) || unreadable.contains(number)
+    }
+
+    private func waitsForDraft(_ number: IntentNumber) -> Bool {
+        recorded[number]!.after.contains(where: isUnanswered)
+    }
+
+    /// Whether later intents of its lane may be sent before this one.
+    private func mayBePassed(_ number: IntentNumber) -> Bool {
+        if waitsForDraft(number) { return true }
+        guard let undone = recorded[number]!.undoes, isUnanswered(undone) else { return false }
+        return !pending.contains(undone) || mayBePassed(undone)
+    }
+
+    /// Whether nothing that the outbox does can end its wait.
+    private func isStuck(_ number: IntentNumber) -> Bool {
+        if !pending.contains(number) { return true }
+        let others = recorded[number]!.after + [recorded[number]!.undoes].compactMap { $0 }
+        return others.contains { isUnanswered($0) && isStuck($0) }
+    }
+
+    private func areInOneLane(_ one: IntentNumber, _ other: IntentNumber) -> Bool {
+        guard hasLanes else { return policy.keepsOrder }
+        return recorded[one]!.lane != nil && recorded[one]!.lane == recorded[other]!.lane
     }
 
     private mutating func cover() -> OutboxState.Input? {
@@ -245,14 +318,29 @@ struct OutboxLife {
         if new.isEmpty == flushes {
             broken.append("5: flush is \(flushes) for the first attempts of \(new)")
         }
-        let isOvertaken = pending.subtracting(attempted)
-            .contains { number in new.contains { number < $0 } }
-        if isOvertaken { broken.append("3: \(new) overtake lower intents") }
-        if policy.keepsOrder,
-            pending.subtracting(intents).contains(where: { $0 < intents.last ?? 0 })
-        {
-            broken.append("3: \(intents) are sent before lower intents")
+        if !hasLanes, !policy.keepsOrder {
+            let isOvertaken = pending.subtracting(attempted).contains { number in
+                !isTied(number) && new.contains { number < $0 }
+            }
+            if isOvertaken { broken.append("3: \(new) overtake lower intents") }
         }
+        for number in intents {
+            let overtaken = pending.subtracting(intents).filter {
+                areInOneLane($0, number) && recorded[$0]!.place < recorded[number]!.place
+                    && !mayBePassed($0)
+            }
+            if !overtaken.isEmpty { broken.append("3: \(number) overtakes \(overtaken)") }
+            if others.contains(where: { areInOneLane($0, number) && pending.contains($0) }) {
+                broken.append("3: the lane of \(number) has another request")
+            }
+            let waits =
+                waitsForDraft(number) || recorded[number]!.undoes.map(isUnanswered) ?? false
+            if waits { broken.append("9: \(number) waits for an answer") }
+        }
+    }
+
+    private func isTied(_ number: IntentNumber) -> Bool {
+        !recorded[number]!.after.isEmpty || recorded[number]!.undoes != nil
     }
 
     private mutating func check() {
@@ -261,13 +349,16 @@ struct OutboxLife {
         if let wait, wait > now.advanced(by: policy.delayMax) {
             broken.append("7: the wait until \(wait) is too long")
         }
-        if isOnline, isSignedIn, !pending.isEmpty, requests == 0, wait == nil {
+        if isOnline, isSignedIn, requests == 0, wait == nil, !pending.allSatisfy(isStuck) {
             broken.append("6: \(pending) are pending without a request or a wait")
         }
     }
 
     /// Plays until nothing is pending, without further faults.
     mutating func heal() {
+        while let release = releaseDraft() { take(release) }
+        take(.answered(unreadable.sorted()))
+        unreadable = []
         (isOnline, isSignedIn) = (true, true)
         take(.told(.wentOnline))
         take(.told(.signedIn))

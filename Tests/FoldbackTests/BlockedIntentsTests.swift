@@ -137,7 +137,7 @@ private struct PendingFollower {
         let now = store.core.published.sequence
         guard sequence != now else { return }
         sequence = now
-        var pending = pending ?? store.pendingIntents
+        var pending = pending ?? store.pendingIntents()
         let changes = try #require(await pending.next())
         self.pending = pending
         for intent in changes.recorded { intents[intent.number] = intent }

@@ -82,7 +82,7 @@ import Testing
         try await store.record(.put("a", 1), held: true)
         try await store.record(.put("b", 1))
         try await store.record(.mark("x", 1, with: "a"))
-        var pending = store.pendingIntents
+        var pending = store.pendingIntents()
         let changes = await pending.next()
         #expect(changes?.recorded.map(\.isHeld) == [true, false, false])
         #expect(changes?.recorded.map(\.after) == [[], [], [1]])

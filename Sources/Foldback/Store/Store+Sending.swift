@@ -42,7 +42,16 @@ extension Store {
 /// What the outbox needs of a log.
 extension Store {
     /// Follows the pending intents: all of them once, then the changes to them.
-    package var pendingIntents: PendingIntents { PendingIntents(core.publication) }
+    ///
+    /// - Parameter lane: returns the lane of an event (S1); nil if intents have no lanes.
+    package func pendingIntents(
+        lane: (@Sendable (P.Event) -> String?)? = nil
+    ) -> PendingIntents {
+        guard let lane else { return PendingIntents(core.publication, lane: nil) }
+        return PendingIntents(core.publication) { payload in
+            payload.event(as: P.Event.self).flatMap(lane)
+        }
+    }
 
     /// Waits until nothing more can be sent or fetched for this log: another caller has found that
     /// the store is latched or the log is superseded.
@@ -96,6 +105,8 @@ package struct PendingIntent: Hashable, Sendable {
     package let after: [IntentNumber]
     /// The pending intent that it undoes, which must have an answer before (F21).
     package let undoes: IntentNumber?
+    /// The lane that the app gave it; nil for a lane of its own (S1).
+    package let lane: String?
 
     /// - Parameters:
     ///   - released: the entry that released it; nil unless it is a released draft.
@@ -104,7 +115,7 @@ package struct PendingIntent: Hashable, Sendable {
         _ number: IntentNumber, attempt: Attempt?, isReadable: Bool, bytes: Int = 1,
         isHeld: Bool = false, released: LogSequence? = nil, place: LogSequence? = nil,
         after: [IntentNumber] = [],
-        undoes: IntentNumber? = nil
+        undoes: IntentNumber? = nil, lane: String? = nil
     ) {
         self.number = number
         self.attempt = attempt
@@ -115,18 +126,19 @@ package struct PendingIntent: Hashable, Sendable {
         self.place = released ?? place ?? LogSequence(number.value)
         self.after = after
         self.undoes = undoes
+        self.lane = lane
     }
 
     init(
         _ recorded: RecordedIntent, attempt: Attempt?, draft: Draft?, after: [IntentNumber],
-        undoes: IntentNumber?
+        undoes: IntentNumber?, lane: String?
     ) {
         let released: LogSequence? =
             if case .released(let sequence) = draft { sequence } else { nil }
         self.init(
             recorded.number, attempt: attempt, isReadable: !recorded.payload.isUnreadable,
             bytes: recorded.payload.bytes.count, isHeld: draft == .held, released: released,
-            place: recorded.sequence, after: after, undoes: undoes)
+            place: recorded.sequence, after: after, undoes: undoes, lane: lane)
     }
 }
 
@@ -134,13 +146,17 @@ package struct PendingIntent: Hashable, Sendable {
 /// the log: each change is the difference of two overlays.
 package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private let publication: Publication
+    private let lane: (@Sendable (Payload) -> String?)?
     /// The overlay of the last element. An older state would keep its views in memory.
     private var seen = Overlay()
     private var seenDrafts = Drafts()
     private var sequence: LogSequence?
     private var blocked = BlockedIntents()
 
-    fileprivate init(_ publication: Publication) { self.publication = publication }
+    fileprivate init(_ publication: Publication, lane: (@Sendable (Payload) -> String?)?) {
+        self.publication = publication
+        self.lane = lane
+    }
 
     package func makeAsyncIterator() -> PendingIntents { self }
 
@@ -214,7 +230,7 @@ package struct PendingIntents: AsyncSequence, AsyncIteratorProtocol, Sendable {
         let after = blocked.add(intent, draft, undone, in: published)
         return PendingIntent(
             recorded, attempt: published.attempts[recorded.number], draft: draft, after: after,
-            undoes: undone)
+            undoes: undone, lane: lane?(recorded.payload))
     }
 }
 

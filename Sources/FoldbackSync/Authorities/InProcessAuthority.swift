@@ -140,10 +140,11 @@ public final class InProcessAuthority<P: Projection>: Authority {
         return try books.withLock { books throws(AuthorityFailure) in
             try device.requireShared(with: lineage, head: books.position)
             var verdicts: [IntentID: Verdict<P.Event>] = [:]
-            for intent in intents {
+            var endedLanes: Set<Int?> = []
+            for intent in intents where !endedLanes.contains(intent.lane) {
                 let verdict = verdict(on: intent, &books)
                 verdicts[intent.id] = verdict
-                if !verdict.isFinal { break }
+                if !verdict.isFinal { endedLanes.insert(intent.lane) }
             }
             return Verdicts(verdicts, lineage: lineage, head: books.position)
         }

@@ -7,7 +7,7 @@ import Foldback
 #endif
 
 /// `{"replica":"4f1e…","number":17,"format":[1,2],"event":{…},"time":1795209600000}`, with `"info"`
-/// if there is any.
+/// and `"lane"` if there is any.
 extension Submission: Encodable {
     /// Returns the intent as JSON, with the event as it was recorded.
     public func json() -> JSON { .object(members(besides: nil)) }
@@ -18,6 +18,7 @@ extension Submission: Encodable {
     func members(besides shared: ReplicaID?) -> JSON.Object {
         var object = recorded.added(to: id.members(besides: shared))
         object["time"] = .integer(time.millisecondsSince1970)
+        object["lane"] = lane.map { .integer(Int64($0)) }
         if !info.isEmpty {
             var texts: JSON.Object = [:]
             for (key, value) in info { texts[ExactString(key)] = .string(value) }
@@ -38,11 +39,13 @@ extension Submission: Decodable, JSONForm where Event: Decodable {
         let members = try JSONMembers(json, of: "an intent")
         let recorded = try RecordedEvent(members: members)
         let time = try members.optional("time", "milliseconds since 1970", \.integerValue)
+        let lane = try members.optional("lane", "a number", \.integerValue)
         self.init(
             id: try IntentID(members: members, of: replica),
             event: try Self.event(of: recorded), recorded: recorded,
             time: Timestamp(millisecondsSince1970: time ?? 0),
-            info: try members.optional("info", "an object of texts", \.texts) ?? [:])
+            info: try members.optional("info", "an object of texts", \.texts) ?? [:],
+            lane: lane.flatMap { Int(exactly: $0) })
     }
 
     private static func event(of recorded: RecordedEvent) throws -> Event {
@@ -65,7 +68,7 @@ extension Submission where Event == RecordedEvent {
     public func read<Read>(by codec: any EventCodec<Read>) throws -> Submission<Read> {
         Submission<Read>(
             id: id, event: try codec.decode(recorded.bytes.span.bytes, format: recorded.format),
-            recorded: recorded, time: time, info: info)
+            recorded: recorded, time: time, info: info, lane: lane)
     }
 }
 

@@ -34,32 +34,29 @@ struct ShoppingList: Projection, Codable {
 
 // MARK: An account
 
-/// A user's log on this device, with its outbox and its downlink.
+/// A user's log on this device, in sync with the server.
 @MainActor
 final class Account {
     let user: String
     private let directory: URL
-    private let server: ShopClient
-    /// Asks the user whether to send this many changes again.
-    private let wantsBack: @MainActor (Int) async -> Bool
-    private(set) var store: Store<ShoppingList>
-    private var outbox: Outbox<ShoppingList>
-    private var downlink: Downlink<ShoppingList>
+    private let sync: Sync<ShoppingList>
     private var syncing: Task<Void, any Error>?
-    /// The last change of the connection.
-    private var connection = LinkChange.wentOnline
 
+    /// The store in use: another one after the server has lost its data.
+    var store: Store<ShoppingList> { sync.store }
+
+    /// - Parameter wantsBack: asks the user whether to send this many changes again.
     init(
         _ user: String, at directory: URL, server: ShopClient,
         wantsBack: @escaping @MainActor (Int) async -> Bool
     ) async throws(LogError) {
         self.user = user
         self.directory = directory
-        self.server = server
-        self.wantsBack = wantsBack
-        store = try await Self.open(directory)
-        outbox = Outbox(store, to: server, policy: .ordered)
-        downlink = Downlink(store, from: server, policy: .ordered)
+        sync = Sync(
+            try await Self.open(directory), with: server, policy: .ordered,
+            continuing: Continuing(opening: Self.open) { brought in
+                await wantsBack(brought.lacking) ? .bring : .discard
+            })
     }
 
     @Sendable private static func open(
@@ -72,58 +69,13 @@ final class Account {
     // MARK: Syncing
 
     /// Begins to send and to fetch. Call it when the account is opened.
-    func start() { syncing = Task { try await sync() } }
+    func start() { syncing = Task { [sync] in try await sync.run() } }
 
-    /// Sends and fetches until the task is canceled, also if the server becomes another one.
-    private func sync() async throws {
-        while !Task.isCancelled {
-            do {
-                if store.status.superseded != nil { try await continueWithOtherServer() }
-                let (outbox, downlink) = (outbox, downlink)
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { try await outbox.run() }
-                    group.addTask { try await downlink.follow() }
-                    for try await _ in group {}  // the first error cancels the other task
-                }
-            } catch SyncError.superseded {}  // continues in the next turn
-        }
-    }
+    /// Reports a change of the connection.
+    func tell(_ change: LinkChange) { sync.tell(change) }
 
-    /// Continues on a new log in the same place: the server lost its data, or is another one.
-    private func continueWithOtherServer() async throws {
-        let result = try await store.continueOnNewLog(
-            from: server, policy: .ordered, bringing: .pending, opening: Self.open)
-        switch result {
-        case .continued(let next, let brought):
-            store = next
-            outbox = Outbox(next, to: server, policy: .ordered)
-            downlink = Downlink(next, from: server, policy: .ordered)
-            tell(connection)
-            try await ask(about: brought)
-        // The server cannot be asked now, or it is the old server again.
-        default: try await Task.sleep(for: .seconds(5))
-        }
-    }
-
-    /// Tells the user what the server lacks, and sends it again if the user wants that.
-    private func ask(about brought: BroughtWork) async throws {
-        guard let directory = brought.keptLog else { return }
-        if brought.lacking > 0, await wantsBack(brought.lacking) {
-            let kept = try await Self.open(directory)
-            try await store.bring(.pendingAndConfirmed, from: kept)
-            await kept.close()
-        }
-        guard brought.unknown == 0 else { return }
-        // The user has decided, and everything else is in the new log.
-        try await Store<ShoppingList>.wipe(at: directory, discardingPending: true)
-    }
-
-    /// Tells the outbox and the downlink of a change of the connection.
-    func tell(_ change: LinkChange) {
-        connection = change
-        outbox.tell(change)
-        downlink.tell(change)
-    }
+    /// What is not sent yet, and what holds it up, for a banner.
+    var status: String { sync.status.message }
 
     // MARK: Signing out
 
@@ -264,6 +216,7 @@ struct App {
         account.tell(.wentOffline)
         let milk = try await account.store.record(.added(item: "milk", by: account.user))
         say("offline", account.store.view)
+        say("status", account.status)
         account.tell(.wentOnline)
         say("milk", try await milk.settlement())
 
@@ -309,8 +262,8 @@ struct App {
 extension Account {
     /// Waits until a new log has continued `old`, and nothing in it is pending.
     func settled(after old: Store<ShoppingList>) async {
-        for await _ in old.views {}  // ends when the old store is closed
-        while store === old { await Task.yield() }
-        for await snapshot in store.views where snapshot.pending.isEmpty { return }
+        for await store in sync.stores where store !== old {
+            for await snapshot in store.views where snapshot.pending.isEmpty { return }
+        }
     }
 }

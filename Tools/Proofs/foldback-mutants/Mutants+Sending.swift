@@ -42,9 +42,7 @@ let sendingMutants: [Mutant] = [
         at: "quarantine-retried",
         .before(
             """
-            if intent.attempt?.quarantine != nil {
-                return Timestamp(millisecondsSince1970: .max)
-            }
+            if intent.attempt?.quarantine != nil { return }
             """)),
     Mutant(
         "a request that fails is never halved", rule: "S3", law: .p15,
