@@ -295,9 +295,9 @@ package struct OutboxState: Sendable {
                     Delay(after, or: backoff, now, policy))
                 continue
             case .unusable(let why): reason = why
-            case nil where hasLater:
+            case nil where hasLater:  // mutant: after-later
                 // An authority may end a request, or a lane of it, with what it postpones (N5).
-                land(  // mutant: after-later
+                land(
                     number, intent, waits: Waiting(intent.terms, attempt: attempt, delay: nil))
                 continue
             case nil: reason = "the answer had no verdict on this intent"

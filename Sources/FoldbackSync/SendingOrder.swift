@@ -17,7 +17,7 @@ enum Lane: Hashable, Sendable {
 /// ```
 ///  lane "a"    5 ─ 8 ─ 9     head 5: ready
 ///  lane "b"    6 ─ 7         head 6: delayed, so 7 waits too
-///  lane "c"   (2 3) ─ 4      2 and 3 are in a request, so there is no head
+///  lane "c"   (2 3) ─ 4      2 and 3 are in a request, so no head is filed
 ///  alone       10            head 10: suspect
 /// ```
 ///
@@ -280,7 +280,8 @@ struct SendingOrder: Sendable {
     private mutating func findHead(of lane: Lane) {
         guard let queue = queues[lane] else { return }
         if let head = queue.head { takeFromFile(head) }
-        let head = queue.departedCount == 0 ? queue.order.first?.value : nil
+        let isFree = queue.departedCount == 0  // mutant: one-request
+        let head = isFree ? queue.order.first?.value : nil
         if let head, let intent = waiting[head] { file(head, intent, in: lane) }
         if queue.order.isEmpty, queue.departedCount == 0 {
             queues[lane] = nil

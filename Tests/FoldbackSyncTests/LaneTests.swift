@@ -52,7 +52,7 @@ import Testing
         }
         let status = try await run(store, authority, policy, for: .seconds(100))
         #expect(store.snapshot.accepted == [2, 4, 5] && store.snapshot.pending == [1, 3])
-        // What comes after a postponed intent has no verdict, and that is no failure.
+        // What comes after a postponed intent has no verdict, and has not failed.
         #expect(store.attempt(of: 3)?.failure == nil)
         #expect(status.pause == nil && status.quarantined.isEmpty && status.blocking == nil)
     }

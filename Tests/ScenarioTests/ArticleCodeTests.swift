@@ -39,13 +39,13 @@ struct LikesServer: Authority {
 }
 
 func sync(_ store: Store<Likes>, with server: LikesServer) async throws {
-    let outbox = Outbox(store, to: server, policy: .ordered)
-    let downlink = Downlink(store, from: server, policy: .ordered)
-    let sending = Task { try await outbox.run() }  // until the task is canceled
-    outbox.tell(.wentOnline)
-    print(try await downlink.fetch())  // caughtUp(through: 7)
-    sending.cancel()
-    try await sending.value
+    let sync = Sync(store, with: server, policy: .ordered)
+    let running = Task { try await sync.run() }  // until the task is canceled
+    sync.tell(.wentOnline)
+    print(try await sync.fetch())  // caughtUp(through: 7)
+    print(sync.status.message)  // Everything is saved on the server.
+    running.cancel()
+    try await running.value
 }
 // Article FoldbackSync ends
 

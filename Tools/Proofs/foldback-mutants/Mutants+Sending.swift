@@ -23,6 +23,14 @@ let sendingMutants: [Mutant] = [
         "a postponed intent is rejected", rule: "A4", law: .p15,
         at: "later", .before("try await reject(id.number, message: reason)")),
     Mutant(
+        "an intent after a postponed one counts as failed", rule: "N5",
+        test: "S1: a postponed intent holds up its lane alone",
+        at: "after-later", .replace("hasLater", with: "request.intents.isEmpty")),
+    Mutant(
+        "a lane has several requests at once", rule: "S1",
+        test: "the outbox keeps its properties under random inputs",
+        at: "one-request", .replace("queue.departedCount == 0", with: "queue.departedCount >= 0")),
+    Mutant(
         "sending does not resume after signing in", rule: "A4", law: .p15,
         at: "signed-in", .skip()),
     Mutant(
