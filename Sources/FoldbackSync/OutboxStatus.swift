@@ -29,9 +29,9 @@ public struct OutboxStatus: Hashable, Sendable {
     /// cause and call ``Outbox/release(_:)``, or give the intent up:
     /// ``/Foldback/Store/abandon(_:)``.
     public let quarantined: [IntentNumber: Attempt.Quarantine]
-    /// The quarantined intent that all later intents wait for, under a policy that keeps order and
-    /// without lanes; nil if there is none (S3).
-    public let blocking: IntentNumber?
+    /// The quarantined intents that others wait for, ascending: later ones of their lanes, or those that
+    /// undo them (S1, S3).
+    public let blocking: [IntentNumber]
     /// The time of the next attempt; nil if no attempt is scheduled.
     public let nextAttempt: Timestamp?
 
@@ -49,7 +49,7 @@ public struct OutboxStatus: Hashable, Sendable {
         waitingCount =
             log.pendingCount - requested - unreadable.count - held.count - dependentCount
         quarantined = state.quarantined.filter { log.isPending($0.key) }
-        blocking = state.keepsOrder ? quarantined.keys.min() : nil
+        blocking = quarantined.keys.filter(state.order.holdsUpOthers).sorted()
         self.nextAttempt = nextAttempt
     }
 }

@@ -45,8 +45,8 @@ struct SendingOrder: Sendable {
     private(set) var unreadable: Set<IntentNumber> = []
     /// Drafts that are held (F22). They are not sent, and block nothing but what waits for them.
     private(set) var held: Set<IntentNumber> = []
-    /// The intents in requests.
-    private var departed: Set<IntentNumber> = []
+    /// The intents in requests, with their lanes.
+    private var departed: [IntentNumber: Lane] = [:]
 
     /// Those of the waiting intents that may have to wait for the answers to others.
     private var tied: Set<IntentNumber> = []
@@ -97,7 +97,7 @@ struct SendingOrder: Sendable {
         guard let intent = waiting[number] else {
             preconditionFailure("intent \(number) is sent, but does not wait")
         }
-        departed.insert(number)
+        departed[number] = intent.terms.lane
         if intent.terms.lane != .alone {
             queues[intent.terms.lane, default: Queue()].departedCount += 1
         }
@@ -108,7 +108,8 @@ struct SendingOrder: Sendable {
     mutating func land(
         _ number: IntentNumber, _ terms: OutboxState.Terms, waits intent: Waiting?
     ) {
-        precondition(departed.remove(number) != nil, "intent \(number) was in no request")
+        precondition(
+            departed.removeValue(forKey: number) != nil, "intent \(number) was in no request")
         if terms.lane != .alone { queues[terms.lane]?.departedCount -= 1 }
         if let intent { set(number, intent) } else { findHead(of: terms.lane) }
         recheckDependents(of: number)
@@ -166,6 +167,17 @@ struct SendingOrder: Sendable {
         return next
     }
 
+    /// Whether other intents wait for an intent that waits or is in a request: later ones of its lane, or
+    /// one that undoes it.
+    func holdsUpOthers(_ number: IntentNumber) -> Bool {
+        if dependents[number] != nil { return true }
+        guard let lane = waiting[number]?.terms.lane ?? departed[number],
+            let queue = queues[lane]
+        else { return false }
+        return queue.head == number
+            ? queue.order.count > 1 : departed[number] != nil && !queue.order.isEmpty
+    }
+
     // MARK: Waiting for others
 
     /// The number of waiting intents that wait for the answers to others.
@@ -200,7 +212,7 @@ struct SendingOrder: Sendable {
 
     private func isUnanswered(_ number: IntentNumber) -> Bool {
         waiting[number] != nil || held.contains(number) || unreadable.contains(number)
-            || departed.contains(number)
+            || departed[number] != nil
     }
 
     /// Whether an intent has a place in its lane, so that later ones of the lane wait for it: it is sent
@@ -208,7 +220,7 @@ struct SendingOrder: Sendable {
     private func hasPlace(_ intent: Waiting) -> Bool {
         var intent = intent
         while !waitsForDraft(intent), waitsForUndone(intent), let undone = intent.terms.undoes {
-            guard let other = waiting[undone] else { return departed.contains(undone) }
+            guard let other = waiting[undone] else { return departed[undone] != nil }
             intent = other
         }
         return !waitsForDraft(intent)

@@ -26,15 +26,16 @@ extension Store {
     /// Continues a superseded log with the present authority, on a new log in the same place.
     ///
     /// ```swift
-    /// do { try await outbox.run() } catch .superseded {
-    ///     let result = try await store.continueOnNewLog(
-    ///         from: server, policy: .ordered, bringing: .pending
-    ///     ) { url in
-    ///         try await Store.open(
-    ///             at: url, Feed.self, confirmedBy: .downlink, durability: .durable)
-    ///     }
+    /// let result = try await store.continueOnNewLog(
+    ///     from: server, policy: .ordered, bringing: .pending
+    /// ) { url in
+    ///     try await Store.open(
+    ///         at: url, Feed.self, confirmedBy: .downlink, durability: .durable)
     /// }
     /// ```
+    ///
+    /// ``Sync`` does this by itself. Call it if ``Outbox/run()`` or ``Downlink/follow()`` has ended with
+    /// ``SyncError/superseded(shared:)``, and the app wants each step in its own hands.
     ///
     /// The authority is another one, or has lost data (``SyncError/superseded(shared:)``). This
     /// opens a new log beside this log, fetches the authority's events, and records there the work

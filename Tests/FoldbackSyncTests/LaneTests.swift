@@ -54,7 +54,7 @@ import Testing
         #expect(store.snapshot.accepted == [2, 4, 5] && store.snapshot.pending == [1, 3])
         // What comes after a postponed intent has no verdict, and has not failed.
         #expect(store.attempt(of: 3)?.failure == nil)
-        #expect(status.pause == nil && status.quarantined.isEmpty && status.blocking == nil)
+        #expect(status.pause == nil && status.quarantined.isEmpty && status.blocking.isEmpty)
     }
 
     @Test(arguments: [SyncPolicy.ordered, .concurrent(requestsMax: 3)])
@@ -67,7 +67,7 @@ import Testing
         let authority = PoisonedAuthority(InProcessAuthority(Board.self), poison)
         // Long enough to find it among 60, and to quarantine it.
         let status = try await run(store, authority, policy, for: .seconds(600))
-        #expect(status.quarantined.keys.sorted() == [poison])
+        #expect(status.quarantined.keys.sorted() == [poison] && status.blocking == [poison])
         let waiting = (1...60 as ClosedRange<UInt64>).map { IntentNumber($0) }
             .filter { $0 >= poison && $0.value % 6 == poison.value % 6 }
         #expect(store.snapshot.pending == waiting)

@@ -210,11 +210,11 @@ import Testing
             await time.sleep(.milliseconds(1))
             let quarantine = try #require(store.attempt(of: 1)?.quarantine)
             #expect(quarantine.reason == "simulated fault: the server failed")
-            #expect(outbox.status.quarantined == [1: quarantine] && outbox.status.blocking == 1)
+            #expect(outbox.status.quarantined == [1: quarantine] && outbox.status.blocking == [1])
             // The view shows it, and nothing is rejected (A4).
             #expect(store.view.cells == ["a": 1, "b": 1] && store.rejections.isEmpty)
             try await outbox.release(1)
-            #expect(outbox.status.quarantined.isEmpty && outbox.status.blocking == nil)
+            #expect(outbox.status.quarantined.isEmpty && outbox.status.blocking.isEmpty)
             try await time.wait { store.attempt(of: 1)?.failuresAlone == 3 }
             // Without a run, a release changes the log.
             try await time.wait { store.attempt(of: 1)?.quarantine != nil }
@@ -222,7 +222,7 @@ import Testing
             try await Outbox(store, to: authority, policy: Self.policy).release(1)
             #expect(store.attempt(of: 1)?.suspicion == Attempt.Suspicion.none)
             let again = start(outbox)
-            try await time.wait { outbox.status.blocking == 1 }
+            try await time.wait { outbox.status.blocking == [1] }
             try await store.abandon(1)
             try await time.wait { store.snapshot.pending.isEmpty }
             #expect(outbox.status.quarantined.isEmpty && store.attempts.isEmpty)
@@ -243,7 +243,7 @@ import Testing
             let next = Outbox(
                 again, to: Self.poisoned(authority), policy: Self.policy, sources: time.sources)
             let second = start(next)
-            try await time.wait { next.status.blocking == 1 }
+            try await time.wait { next.status.blocking == [1] }
             #expect(again.attempt(of: 1)?.quarantine == store.attempt(of: 1)?.quarantine)
             try await time.wait { again.attempt(of: 1)?.failuresAlone == 9 }
             try await Self.stop(second)

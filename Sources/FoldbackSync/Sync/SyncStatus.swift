@@ -42,8 +42,10 @@ public struct SyncStatus: Hashable, Sendable {
     public let obstacle: Obstacle?
     /// The time of the next attempt; nil if none is scheduled.
     public let nextAttempt: Timestamp?
-    /// Whether events are on their way to the device. False while it waits for new ones.
-    public let isFetching: Bool
+    /// What is sent, in detail.
+    public let outbox: OutboxStatus
+    /// What is fetched, in detail.
+    public let downlink: DownlinkStatus
 
     /// - Parameters:
     ///   - failure: why a superseded log could not be continued; nil if it was not tried.
@@ -61,7 +63,8 @@ public struct SyncStatus: Hashable, Sendable {
             ? nil
             : log.overlay.first { $0.value.state == .pending && log.drafts[$0.key] != .held }?
                 .value.recorded.time
-        isFetching = downlink.isFetching
+        self.outbox = outbox
+        self.downlink = downlink
         nextAttempt = [outbox.nextAttempt, downlink.nextAttempt].compactMap { $0 }.min()
         obstacle =
             if let failure {

@@ -15,6 +15,7 @@ struct Fleet<P: Projection>: Sendable {
         let book: FleetBook<P>
         /// What replicas bring to a new log.
         let brings: WorkToBring
+        let hasLanes: Bool
     }
 
     /// The quiet time before everything heals. The last intents can be sent meanwhile.
@@ -36,7 +37,8 @@ struct Fleet<P: Projection>: Sendable {
         let time = VirtualTime(seed: script.seed, order: script.order, jobsMax: 300_000)
         let shared = Shared(
             kind: script.kind, time: time, notes: FleetNotes(time, isTracing: isTracing),
-            book: FleetBook(), brings: script.seed % 2 == 0 ? .pending : .pendingAndConfirmed)
+            book: FleetBook(), brings: script.seed % 2 == 0 ? .pending : .pendingAndConfirmed,
+            hasLanes: script.hasLanes)
         self.shared = shared
         let serverCount = script.kind == .downlink ? 1 : script.members.count
         let servers = (0..<serverCount).map { _ in

@@ -32,6 +32,8 @@ extension Generator where Value: Sendable {
                 guard let step else { break }
                 script.steps.append(step)
             }
+            // In acknowledgement logs, answers confirm in the order in which they arrive (F4).
+            script.hasLanes = choices.oneIn(3) && kind == .downlink
             return script
         }
     }

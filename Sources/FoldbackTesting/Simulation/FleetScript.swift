@@ -16,6 +16,8 @@ struct FleetScript<Event: Sendable>: Sendable {
     /// Whether the authority waits for events in long polls. If not, it answers them at once.
     var authorityWaits = true
     var steps: [Step] = []
+    /// Whether the outboxes have lanes (S1).
+    var hasLanes = false
 
     /// A replica and its link.
     struct Member: Sendable {
@@ -99,6 +101,7 @@ extension FleetScript {
             let traits = member.traits
             if !traits.isEmpty { lines.append("\(Self.name(of: index)): \(traits)") }
         }
+        if hasLanes { lines.append("outboxes have lanes") }
         if !authorityWaits { lines.append("the authority answers long polls at once") }
         if order != 0 { lines.append("tasks that are ready at the same time run in random order") }
         var time = Duration.zero

@@ -35,7 +35,7 @@ extension SimulatedReplica {
         let status = outbox.status
         let quarantined = Set(status.quarantined.keys)
         let isBlocked =
-            status.blocking != nil
+            !status.blocking.isEmpty
             || store.status.pendingCount <= quarantined.count + status.dependentCount
         guard isBlocked else { return }
         for number in quarantined.sorted() {

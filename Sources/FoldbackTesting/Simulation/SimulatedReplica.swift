@@ -85,13 +85,26 @@ final class SimulatedReplica<P: Projection>: Sendable {
         let link = SimulatedLink(
             name, of: store, wire, server, fleet.book, fleet.notes,
             bytesPerRequestMax: policy.bytesPerRequestMax, late: late)
-        let outbox = Outbox(store, to: link, policy: policy, sources: fleet.time.sources)
+        let outbox = outbox(of: store, link)
         let downlink = Downlink(store, from: link, policy: policy, sources: fleet.time.sources)
         content.withLock {
             $0.process = Process(store: store, outbox: outbox, downlink: downlink, link: link)
         }
         startSyncing()
         return store
+    }
+
+    private func outbox(of store: Store<P>, _ link: SimulatedLink<P>) -> Outbox<P> {
+        Outbox(
+            store, to: link, policy: policy, sources: fleet.time.sources,
+            lane: fleet.hasLanes ? Self.lane : nil)
+    }
+
+    /// One of three lanes, by the bytes of the event; nil for a quarter of the events.
+    @Sendable private static func lane(of event: P.Event) -> String? {
+        guard let bytes = try? P.codec.encode(event) else { return nil }
+        let lane = Checksum.of(bytes.span.bytes, seed: 0) % 4
+        return lane == 0 ? nil : "\(lane)"
     }
 
     /// Starts the outbox and, if the replica follows, the downlink of the process.
@@ -129,8 +142,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
         // If the first run has not begun yet, it may be the second.
         guard cancels || process.outbox.status.pause != .stopped else { return }
         fleet.notes.fired(.secondRun)
-        let outbox = Outbox(
-            process.store, to: process.link, policy: policy, sources: fleet.time.sources)
+        let outbox = outbox(of: process.store, process.link)
         if cancels {
             content.withLock { $0.process?.outbox = outbox }
             for run in process.runs { run.cancel() }

@@ -16,6 +16,7 @@ struct Benchmark: Sendable {
         },
         Benchmark(title: "Settling") { try await SettlingLoads(bench: $0).measurements() },
         Benchmark(title: "Draining") { try await DrainingLoads(bench: $0).measurements() },
+        Benchmark(title: "Lanes") { try await LaneLoads(bench: $0).measurements() },
         Benchmark(title: "Answers") { try await AnswerCosts(bench: $0).measurements() },
         Benchmark(title: "Shared conflicts") {
             try await ConflictCosts(bench: $0).measurements()

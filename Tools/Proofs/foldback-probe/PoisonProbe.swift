@@ -52,7 +52,7 @@ enum PoisonProbe {
     ) -> Bool {
         guard poison > 0 else { return store.status.pendingCount == 0 }
         guard Array(status.quarantined.keys) == [IntentNumber(poison)] else { return false }
-        return status.blocking != nil || store.status.pendingCount == 1
+        return !status.blocking.isEmpty || store.status.pendingCount == 1
     }
 }
 

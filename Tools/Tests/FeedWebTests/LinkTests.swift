@@ -23,7 +23,9 @@ import Testing
         authority = try await FeedAuthority(
             at: folder.url.appending(path: "authority"), seeds: [], clock: .system,
             lost: { _ in })
-        link = Link(user: "mia", stage: stage, authority: authority)
+        let following = Latch()
+        following.open()
+        link = Link(user: "mia", stage: stage, authority: authority, following: following)
     }
 
     @Test func `an intent waits for the intent that it builds on`() async throws {

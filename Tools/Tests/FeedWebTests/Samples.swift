@@ -69,7 +69,8 @@ extension ScreenContent {
                 busy: false, empty: false, error: nil, edges: .init(start: "end", end: "end")),
             waits: [:], blocked: [], people: [:], known: [], chart: nil, signedIn: signedIn,
             account: WireAccount(
-                pending: 0, rejected: 0, accepted: 0, conflicted: 0, paused: nil),
+                pending: 0, rejected: 0, accepted: 0, conflicted: 0, paused: nil,
+                sync: "Everything is saved on the server."),
             undo: WireUndo(undo: nil, redo: nil),
             stage: WireStage(
                 holding: false, held: [], offline: [], rejectNext: false, loseNextAnswer: false,

@@ -9,6 +9,8 @@ struct Link: Authority {
     let user: String
     let stage: Stage
     let authority: FeedAuthority
+    /// Open once a page has loaded the feed. Until then, only requests of pages bring events.
+    let following: Latch
 
     /// The name of the wait that the current request has; nil if nobody waits for it. The stage
     /// holds only fetches that somebody waits for.
@@ -71,6 +73,8 @@ struct Link: Authority {
             if case .reject(let reason) = try await stage.admit(request) {
                 throw .unavailable(after: nil, reason: reason)
             }
+        } else {
+            await following.wait()
         }
         return try await space.changes(after: device)
     }

@@ -65,7 +65,7 @@ extension FeedScreen {
     private func isLater(_ time: Timestamp?) -> Bool { time.map { $0 > now } ?? false }
 
     private var isOutboxSettled: Bool {
-        let status = replica.outbox.status
+        let status = replica.sync.status.outbox
         guard status.inFlight.allSatisfy({ calls.stage.isParked("\(user)/\($0)") }) else {
             return false
         }
@@ -84,7 +84,7 @@ extension FeedScreen {
     }
 
     private var isDownlinkSettled: Bool {
-        let status = replica.downlink.status
+        let status = replica.sync.status.downlink
         switch status.pause {
         case .stopped, .offline, .signedOut, .superseded: return true
         case .failing where isLater(status.nextAttempt): return true
@@ -99,7 +99,7 @@ extension FeedScreen {
     }
 
     private var areRequestsSettled: Bool {
-        let status = replica.downlink.status
+        let status = replica.sync.status.downlink
         let isDisconnected =
             calls.stage.settings.offline.contains(user) || !isSignedIn
             || isLater(status.nextAttempt)

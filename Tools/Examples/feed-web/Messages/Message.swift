@@ -135,6 +135,8 @@ struct WireAccount: Encodable, Equatable, Sendable {
     let conflicted: Int
     /// Why nothing is sent; absent if nothing prevents it.
     let paused: String?
+    /// The status of the sync, in sentences.
+    let sync: String
 }
 
 /// The names of the actions that can be undone and redone now.

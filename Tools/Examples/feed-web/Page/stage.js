@@ -259,6 +259,7 @@ function paintAround() {
   const words = isConnected ? account.paused ?? "online" : "the process is restarting";
   const link = !isConnected ? "restarting" : /^(on|off)line$/.test(words) ? words : "paused";
   keyed(byID("link"), [words], (words) => words, () => badge(link, words));
+  text(byID("sync"), isConnected ? account.sync : "");
   const counts = ["pending", "accepted", "conflicted", "rejected"]
     .filter((word) => account[word] > 0).map((word) => [word, word, `${account[word]} ${word}`]);
   // The last is visible if it is alone.

@@ -105,7 +105,7 @@ extension FeedScreen {
         case .restart where boost.isRejected: _ = try await retry(number, initiator)
         case .restart:
             boost.run.handle(.restarted)
-            if !calls.stage.settings.offline.contains(user) { replica.outbox.tell(.wentOnline) }
+            if !calls.stage.settings.offline.contains(user) { replica.sync.tell(.wentOnline) }
         }
     }
 

@@ -66,6 +66,6 @@ extension FeedScreen {
         return WireAccount(
             pending: status.pendingCount, rejected: model.rejections.count,
             accepted: status.acceptedCount, conflicted: replica.store.snapshot.conflicted.count,
-            paused: pause?.words)
+            paused: pause?.words, sync: words)
     }
 }

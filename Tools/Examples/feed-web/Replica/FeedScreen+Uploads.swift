@@ -28,7 +28,7 @@ extension FeedScreen {
     /// Sends the photos of the drafts, one after another. Called after everything that may change
     /// which drafts there are.
     func followDrafts(by initiator: Initiator) {
-        let drafts = replica.outbox.status.held
+        let drafts = replica.sync.status.outbox.held
         unsentPhotos = unsentPhotos.filter { drafts.contains($0.key) }
         if let upload, !drafts.contains(upload.draft), !upload.request.data.isSuccess {
             // The draft was withdrawn.

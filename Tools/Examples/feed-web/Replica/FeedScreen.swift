@@ -32,6 +32,8 @@ import Synchronization
     @ObservationIgnored var boosts: [IntentNumber: Boost] = [:]
     /// Why nothing is sent.
     private(set) var pause: SyncPause?
+    /// What the sync does, and what the person can do about it.
+    private(set) var words = ""
     private(set) var isSignedIn: Bool
 
     @ObservationIgnored private let boot: String
@@ -81,8 +83,8 @@ import Synchronization
                 for try await answered in news { self?.note(answered) }
             } catch { complain("the answers cannot be read: \(error)") }
         }
-        Task { [weak self, outbox = replica.outbox] in
-            for await status in outbox.statuses { self?.noteStatus(status) }
+        Task { [weak self, sync = replica.sync] in
+            for await status in sync.statuses { self?.noteStatus(status) }
         }
     }
 
@@ -97,9 +99,10 @@ import Synchronization
         tell(.announce("\(what) rejected. \(rejection.message)", isAssertive: true))
     }
 
-    private func noteStatus(_ status: OutboxStatus) {
-        if pause != status.pause {
-            pause = status.pause
+    private func noteStatus(_ status: SyncStatus) {
+        words = [status.message, status.suggestion].compactMap(\.self).joined(separator: " ")
+        if pause != status.outbox.pause {
+            pause = status.outbox.pause
             if pause == nil { retryUnreachable() }
             publisher.rewriteMarks()
         }

@@ -4,20 +4,19 @@ import FoldbackSync
 import FoldbackUI
 import Foundation
 
-/// One device: a log, an outbox that sends, a downlink that fetches, and a screen.
+/// One device: a log in sync with the authority, and a screen.
 @MainActor final class Replica {
     let name: String
     let store: Store<Timeline>
-    let outbox: Outbox<Timeline>
-    let downlink: Downlink<Timeline>
-    private var following: Task<Void, Never>?
+    let sync: Sync<Timeline>
+    private let following: Latch
 
     /// Every intent has its own request, so that the stage can answer them in any order.
     private static let policy = SyncPolicy(
         intentsPerRequestMax: 1, requestsMax: 16, backoffMin: .seconds(1),
         backoffMax: .seconds(60), delayMax: .seconds(3600))
 
-    /// The number of requests that the outbox sends at once.
+    /// The number of requests that are sent at once.
     var requestsMax: Int { Self.policy.requestsMax }
 
     init(
@@ -31,32 +30,28 @@ import Foundation
         store = try await Store.open(
             at: directory, Timeline.self, confirmedBy: .downlink, durability: .durable,
             replica: .exactly(id), sources: clock.log)
-        let link = Link(user: name, stage: stage, authority: authority)
-        outbox = Outbox(store, to: link, policy: Self.policy, sources: clock.sync)
-        downlink = Downlink(store, from: link, policy: Self.policy, sources: clock.sync)
+        following = Latch()
+        sync = Sync(
+            store,
+            with: Link(user: name, stage: stage, authority: authority, following: following),
+            policy: Self.policy, sources: clock.sync)
         setOnline(!stage.settings.offline.contains(name))
         if stage.settings.signedOut.contains(name) { setSignedIn(false) }
     }
 
-    /// Begins to send.
+    /// Begins to send. Events are fetched as they come after ``follow()``.
     func start() {
-        Task { [outbox, name] in
-            do { try await outbox.run() } catch { complain("\(name)'s outbox has ended: \(error)") }
+        Task { [sync, name] in
+            do { try await sync.run() } catch { complain("\(name)'s sync has ended: \(error)") }
         }
     }
 
     /// Whether events are fetched as they come.
-    var isFollowing: Bool { following != nil }
+    var isFollowing: Bool { following.isOpen }
 
-    /// Begins to fetch events as they come. Further calls do nothing.
-    func follow() {
-        guard following == nil else { return }
-        following = Task { [downlink, name] in
-            do { try await downlink.follow() } catch {
-                complain("\(name)'s downlink has ended: \(error)")
-            }
-        }
-    }
+    /// Begins to fetch events as they come. The first come with the request of a page, so that it can
+    /// show how it loads. Further calls do nothing.
+    func follow() { following.open() }
 
     /// Fetches everything that the authority has now.
     ///
@@ -66,8 +61,10 @@ import Foundation
     nonisolated func fetched(
         for wait: String, _ report: FetchReport
     ) async throws(AuthorityFailure) -> Position {
-        let reporting = Task { [downlink] in
-            for await status in downlink.statuses { report.cause(status.pause?.cause ?? .unknown) }
+        let reporting = Task { [sync] in
+            for await status in sync.statuses {
+                report.cause(status.downlink.pause?.cause ?? .unknown)
+            }
         }
         defer { reporting.cancel() }
         let result = await Link.$wait.withValue(wait) { await fetchResult() }
@@ -83,20 +80,15 @@ import Foundation
     private nonisolated func fetchResult() async -> Result<
         Downlink<Timeline>.FetchResult, SyncError
     > {
-        do throws(SyncError) { return .success(try await downlink.fetch()) } catch {
+        do throws(SyncError) { return .success(try await sync.fetch()) } catch {
             return .failure(error)
         }
     }
 
-    func setOnline(_ isOnline: Bool) { tell(isOnline ? .wentOnline : .wentOffline) }
+    func setOnline(_ isOnline: Bool) { sync.tell(isOnline ? .wentOnline : .wentOffline) }
 
     func setSignedIn(_ isSignedIn: Bool) {
-        tell(isSignedIn ? .signedIn : .signedOut(reason: "You have signed out."))
-    }
-
-    private func tell(_ change: LinkChange) {
-        outbox.tell(change)
-        downlink.tell(change)
+        sync.tell(isSignedIn ? .signedIn : .signedOut(reason: "You have signed out."))
     }
 }
 
