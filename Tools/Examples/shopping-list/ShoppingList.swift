@@ -232,7 +232,7 @@ struct App {
         say("the server lost its data, the screen has", account.store.view)
         let old = account.store
         account.tell(.wentOnline)
-        await account.settled(after: old)
+        try await account.settled(after: old)
         say("the server has", server.list)
         say("the screen has", account.store.view)
 
@@ -260,9 +260,13 @@ struct App {
 }
 
 extension Account {
-    /// Waits until a new log has continued `old`, and nothing in it is pending.
-    func settled(after old: Store<ShoppingList>) async {
+    /// Waits until a new log has continued `old`, the user has decided about that, and nothing is
+    /// pending.
+    func settled(after old: Store<ShoppingList>) async throws {
         for await store in sync.stores where store !== old {
+            while try await !LogDirectory(at: directory).keptLogs().isEmpty {
+                try await Task.sleep(for: .milliseconds(10))
+            }
             for await snapshot in store.views where snapshot.pending.isEmpty { return }
         }
     }

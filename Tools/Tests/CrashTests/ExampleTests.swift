@@ -14,6 +14,7 @@ import Testing
             #expect(
                 result.output.replacing(directory.url.path, with: "DIRECTORY") == """
                     offline: milk
+                    status: The device is offline.
                     milk: confirmed
                     caviar: rejected, caviar is sold out
                     olives: confirmed
