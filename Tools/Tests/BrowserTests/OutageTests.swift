@@ -286,7 +286,10 @@ extension FeedPage {
         at place: SourceLocation = #_sourceLocation
     ) async throws {
         let account = try await server.state(of: replica)["account"]
-        let nothing: JSON = ["pending": 0, "accepted": 0, "conflicted": 0, "rejected": 0]
+        let nothing: JSON = [
+            "pending": 0, "accepted": 0, "conflicted": 0, "rejected": 0,
+            "sync": "Everything is saved on the server.",
+        ]
         #expect(account == nothing, sourceLocation: place)
     }
 
