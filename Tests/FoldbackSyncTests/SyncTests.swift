@@ -237,6 +237,31 @@ import Testing
         await next.store.close()
     }
 
+    /// The process was killed between the two renames of an exchange.
+    @Test func `N6: a new log that is not in place yet is not taken for an old one`() async throws {
+        let store = try await Self.open(directory.log)
+        try await store.record(.set("b", 2))
+        let place = KeptLogs.path(of: store.status.replica, beside: store.status.path)
+        let unfinished = try await Self.open(URL(filePath: place, directoryHint: .isDirectory))
+        try await unfinished.record(.set("b", 2), once: "\(store.status.replica)/1")
+        await unfinished.close()
+        #expect(try await keptLogs().count == 1)
+        let server = Self.server("first")
+        let sync = Sync(
+            store, with: server, policy: Self.policy,
+            continuing: Continuing(opening: Self.open) { _ in
+                Issue.record("the app was asked about the new log")
+                return .keep
+            })
+        try await Self.run(sync) {
+            await Self.settled(sync)
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        #expect(server.decidedCount == 1)
+        #expect(try await keptLogs().count == 1)
+        await store.close()
+    }
+
     @Test func `N6: the new log has the link that the app has told`() async throws {
         let (store, server) = try await superseded()
         let sync = Sync(

@@ -143,7 +143,12 @@ extension Sync {
         let kept = try await SyncError.converting { () async throws(LogError) in
             try await LogDirectory(at: directory).keptLogs()
         }
-        for directory in kept where !Task.isCancelled {
+        // An exchange that was cut off has left the new log under the name that this log gets as a kept
+        // log. `continueOnNewLog` takes it from there.
+        let unfinished = URL(
+            filePath: KeptLogs.path(of: store.status.replica, beside: store.status.path),
+            directoryHint: .isDirectory)
+        for directory in kept where directory != unfinished && !Task.isCancelled {
             if try await bring(to: store, from: directory, continuing) { continue }
             _ = try await SyncError.converting { () async throws(LogError) in
                 try await Store<P>.wipe(at: directory, discardingPending: true)
@@ -196,8 +201,9 @@ extension Sync {
     /// the log knows which intents may have left: the next run sends them again under the same ids,
     /// and the authority repeats its verdicts (A1).
     ///
-    /// Drafts, unreadable and quarantined intents, and what waits for these, are not waited for. While
-    /// the device is offline, it waits.
+    /// After `limit`, it cancels a request that is on its way, and returns when the authority has
+    /// noticed that. Drafts, unreadable and quarantined intents, and what waits for these, are not waited
+    /// for. While the device is offline, it waits.
     ///
     /// - Throws: as ``run()``, without `.alreadyRunning`.
     public func drain(within limit: Duration) async throws(SyncError) -> DrainResult {
