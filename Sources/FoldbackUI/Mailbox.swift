@@ -15,6 +15,14 @@ final class Mailbox<Content: Sendable>: Sendable {
         }
     }
 
-    /// Returns and removes the content; nil if there is none.
-    func take() -> Content? { content.withLock { $0.take() } }
+    /// Returns and removes the content; nil if there is none, or if `isWanted` returns false for it.
+    func take(if isWanted: (Content) -> Bool = { _ in true }) -> Content? {
+        content.withLock { content in
+            guard let present = content, isWanted(present) else { return nil }
+            content = nil
+            return present
+        }
+    }
+
+    var isEmpty: Bool { content.withLock { $0 == nil } }
 }

@@ -76,7 +76,9 @@ extension StoreCore {
     /// published yet, this waits for the writer to publish it (F15).
     ///
     /// - Throws: as ``ProjectedRows/read(_:)``.
-    func readRows<R>(_ body: (PublishedState, StoredRows) throws -> R) throws -> R {
+    package func readRows<R>(
+        _ body: (PublishedState, StoredRows) throws -> R
+    ) throws -> R {
         while true {
             let result: R?
             do {

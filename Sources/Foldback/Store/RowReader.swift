@@ -22,7 +22,7 @@ public struct RowReader<P: StoredProjection>: ~Copyable {
     private let stored: StoredRows
     private let rows: MergedRows
 
-    init(_ published: PublishedState, _ folded: FoldedRows, _ stored: StoredRows) {
+    package init(_ published: PublishedState, _ folded: FoldedRows, _ stored: StoredRows) {
         self.published = published
         self.folded = folded
         self.stored = stored

@@ -18,8 +18,9 @@ import Observation
 /// together: the first after an idle period at once, then at most one state for each frame (U26).
 /// The model does no fold and no disk access on the main actor (U28).
 ///
-/// Make one model for each screen, or share it. An intent outlives model, screen and process (U29).
-/// When the store is closed, the last view stays.
+/// Make one model for each screen, or share it. All models of one store show one revision, and a
+/// command through one of them is in all of them when it returns (U25). An intent outlives model,
+/// screen and process (U29). When the store is closed, the last view stays.
 ///
 /// Do not use it for a ``/Foldback/StoredProjection``, whose state does not fit in memory.
 @MainActor @Observable public final class OptimisticModel<P: Projection>: StoreModel<P> {
@@ -50,7 +51,7 @@ import Observation
         sources: UISources = .system
     ) where Q.Event == P.Event {
         let index = store.index(of: P.self)
-        let first = store.core.published
+        let first = ModelGroup<P.Event>.state(of: store)
         let shown = Snapshot<P>(first, index)
         view = shown.view
         confirmed = shown.confirmed

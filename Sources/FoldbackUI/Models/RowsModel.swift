@@ -15,8 +15,8 @@ import Foldback
 /// no particular actor, not on the main actor (U28).
 ///
 /// Properties are observable, and change on the main actor. Commits during one frame are shown
-/// together (U26). An intent outlives model, screen and process (U29). When the store is closed,
-/// the last values stay.
+/// together (U26). All models of the store show one revision (U25). An intent outlives model, screen
+/// and process (U29). When the store is closed, the last values stay.
 @MainActor public final class RowsModel<P: StoredProjection>: StoreModel<P> {
     let parts = RowParts<P>()
 
@@ -40,7 +40,7 @@ import Foldback
         super.init(
             StoreLink(
                 store, UpdateSource(at: store.index(of: P.self), parts),
-                from: store.core.published, cues, sources))
+                from: ModelGroup<P.Event>.state(of: store), cues, sources))
         link.follow { [parts] link in
             for show in await link.betweenReads({ parts.close() }) { show() }
             await link.adoptNow()

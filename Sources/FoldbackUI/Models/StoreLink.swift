@@ -4,7 +4,8 @@ import Observation
 /// A model's link to its store: the commands, the updates, and the marks of the intents. Models of
 /// values and of rows share it.
 ///
-/// It follows the store from ``follow(ended:)`` until it is released (U29).
+/// It follows the store from ``follow(ended:)`` until it is released (U29), together with the other
+/// models of the store.
 @MainActor @Observable final class StoreLink<Event: Sendable> {
     /// The last entry that the model includes.
     private(set) var revision: LogSequence
@@ -21,15 +22,17 @@ import Observation
     /// Nil after the store was closed, so that it is released (U29).
     @ObservationIgnored private var store: (any UpdatedStore<Event>)?
     @ObservationIgnored private let path: String
-    @ObservationIgnored private let reader: UpdateReader<Event>
+    let group: ModelGroup<Event>
+    /// The link's number among the members of the group's reader.
+    let memberID: PartID
+    @ObservationIgnored private let membership: Listening
     /// The lists of the model.
     @ObservationIgnored private let lists: PartList<any AnyListPart<Event>>
     /// The items that have marks.
     @ObservationIgnored private var statuses: [AnyItemID: ItemStatus] = [:]
     @ObservationIgnored private let faultsIn: @Sendable (PublishedState) -> [Fault]
-    @ObservationIgnored private var ended: @MainActor (StoreLink) async -> Void = { _ in }
-    @ObservationIgnored private var updating: Task<Void, Never>?
-    @ObservationIgnored private var isAdoptionAsked = false
+    /// Called once the store is closed.
+    @ObservationIgnored private(set) var ended: @MainActor (StoreLink) async -> Void = { _ in }
     /// The waits for the answers of intents, oldest first. Several waits can join one intent (F14).
     @ObservationIgnored private var waits: [IntentNumber: [AwaitedIntent<Event>]] = [:]
     /// The intents of waits that are being recorded.
@@ -49,7 +52,7 @@ import Observation
     let sources: UISources
 
     /// - Parameters:
-    ///   - first: the state that the model has before the first update.
+    ///   - first: the state that the model has before the first update: ``ModelGroup/state(of:)``.
     ///   - cues: shared with other models; nil for cues that end with the model.
     init(
         _ store: any UpdatedStore<Event>, _ source: UpdateSource<Event>,
@@ -61,15 +64,17 @@ import Observation
         ownsCues = cues == nil
         path = store.core.storage.path
         lists = PartList()
-        reader = UpdateReader(store, source, from: first, lists)
+        group = ModelGroup.group(of: store, from: first)
+        (memberID, membership) = group.reader.add(
+            UpdateMember(source: source, first: first, lists: lists))
         shown = first
         revision = first.sequence
         faultsIn = source.faults
         faults = source.faults(first)
+        group.add(self)
     }
 
     isolated deinit {
-        updating?.cancel()
         if ownsCues { cues.finish() }
     }
 
@@ -80,28 +85,17 @@ import Observation
     /// - Parameter ended: called once the store is closed, and again for what is asked for later. It
     ///   gets the link, because a closure that captured it would keep it as long as the store.
     func follow(ended: @escaping @MainActor (StoreLink) async -> Void = { _ in }) {
-        guard let store else { return }
         self.ended = ended
-        let changes = reader.changes(of: store)
-        updating = Task { [weak self, reader, sources] in
-            for await _ in changes {
-                await reader.read()
-                guard self?.adopt() == true else { continue }
-                await self?.followUndo()
-                await sources.frame()  // mutant: frame
-            }
-            guard let self else { return }
-            end()
-            await ended(self)
-        }
+        group.follow()
     }
 
-    /// Adopts everything that is committed.
+    /// Adopts everything that is committed, in all models of the store.
     func adoptNow() async {
-        await reader.read()
-        adopt()  // mutant: read-your-writes
-        await followUndo()
+        await group.adoptNow()  // mutant: read-your-writes
     }
+
+    /// Adopts what is committed and what was asked for, in a moment.
+    func adoptSoon() { group.adoptSoon() }
 
     /// The faults in groups. The first use after a change costs as much as there are faults.
     var faultSummary: FaultSummary {
@@ -111,12 +105,8 @@ import Observation
         return summary
     }
 
-    /// Reads everything that is committed, on no particular actor.
-    func read() async { await reader.read() }
-
-    /// Shows the updates that were read, and returns whether anything changed.
-    @discardableResult func adopt() -> Bool {
-        guard let update = reader.mailbox.take() else { return false }
+    /// Shows an update, and returns whether anything changed.
+    func show(_ update: Update) -> Bool {
         let base = shown
         shown = update.published
         update.view?()
@@ -148,18 +138,6 @@ import Observation
         return !update.isEmpty(since: base.sequence)
     }
 
-    /// Adopts what is committed and what was asked for, in a moment.
-    func adoptSoon() {
-        guard !isAdoptionAsked else { return }
-        isAdoptionAsked = true
-        Task { [weak self] in
-            guard let self else { return }
-            isAdoptionAsked = false
-            await adoptNow()
-            if condition == .closed { await ended(self) }
-        }
-    }
-
     /// Adds a list until the returned value is released.
     func add(_ list: some AnyListPart<Event>) -> Listening {
         defer { adoptSoon() }
@@ -168,12 +146,11 @@ import Observation
 
     /// Calls `body` while no update is read.
     func betweenReads<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
-        await reader.betweenReads(body)
+        await group.reader.betweenReads(body)
     }
 
     /// The store was closed.
-    private func end() {
-        adopt()
+    func end() {
         store = nil  // mutant: store-released
         condition = .closed
     }
@@ -217,7 +194,7 @@ extension StoreLink {
     func followUndo() async {
         for undo in undoModels.values {
             guard let missing = undo.model?.adopt(shown), !missing.isEmpty else { continue }
-            undo.model?.note(await reader.states(of: missing))
+            undo.model?.note(await group.reader.states(of: missing))
         }
     }
 }

@@ -2,8 +2,8 @@
 
 extension StoreModel {
     /// Reads everything that is committed, on no particular actor, and shows nothing.
-    package final func readUpdate() async { await link.read() }
+    package final func readUpdate() async { await link.group.reader.read() }
 
     /// Shows what was read: the work of the main actor for an update.
-    package final func showUpdate() { link.adopt() }
+    package final func showUpdate() { link.group.adopt() }
 }

@@ -19,14 +19,18 @@ final class PartList<Part: Sendable>: Sendable {
     var parts: [PartID: Part] { content.withLock { $0.parts } }
 
     /// Adds a part until the returned value is released.
-    func add(_ part: Part) -> Listening {
+    func add(_ part: Part) -> Listening { join(part).membership }
+
+    /// The same, with the part's number.
+    func join(_ part: Part) -> (id: PartID, membership: Listening) {
         let id = content.withLock { content in
             content.nextID += 1
             content.parts[content.nextID] = part
             return content.nextID
         }
-        return Listening { [weak self] in
+        let membership = Listening { [weak self] in
             self?.content.withLock { _ = $0.parts.removeValue(forKey: id) }
         }
+        return (id, membership)
     }
 }

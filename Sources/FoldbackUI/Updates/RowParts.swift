@@ -27,36 +27,56 @@ final class RowParts<P: StoredProjection>: Sendable {
     /// Adds a part until the returned value is released.
     func add(_ part: some RowPart<P>) -> Listening { list.add(part) }
 
-    /// Reads all stale parts at one sequence. If there are none, it does not open a reader.
+    /// Prepares the present parts for a read.
     ///
-    /// May block on the disk. The state is never older than the last commit.
-    func read(in rows: ProjectedRows<P>, _ publication: Publication) -> PartsRead {
+    /// - Parameter index: the index of the projection among the store's stored projections.
+    func prepared(at index: Int) -> any PreparedParts {
         let parts = list.parts
         for part in parts.values { part.prepare() }
-        let published = publication.current
-        guard parts.values.contains(where: { $0.isStale(at: published.sequence) }) else {
-            return PartsRead(published: published)
-        }
-        do {
-            return try rows.read { reader in
-                var read = PartsRead(published: reader.published)
-                for (id, part) in parts where part.isStale(at: reader.sequence) {
-                    if let show = part.read(reader) { read.parts[id] = show }
-                }
-                return read
-            }
-        } catch {
-            let failure = ReadFailure(error)
-            let stale = parts.filter { $0.value.isStale(at: published.sequence) }
-            return PartsRead(
-                published: published, parts: stale.compactMapValues { $0.fail(failure) })
-        }
+        return PreparedRowParts(parts: parts, index: index)
     }
 
     /// Ends the parts, because the store is closed, and returns how to show that. The reader of
     /// updates calls it between two reads.
     func close() -> [ShowPart] {
         list.parts.values.compactMap { $0.fail(.closed) }
+    }
+}
+
+/// The parts of a model's rows in one read, whatever the type of the rows.
+protocol PreparedParts: Sendable {
+    /// Returns whether a part may differ at `sequence` from what was read last.
+    func areStale(at sequence: LogSequence) -> Bool
+
+    /// Reads the stale parts, and returns how to show those that differ. May block on the disk.
+    ///
+    /// - Parameter stored: the confirmed rows of the same sequence.
+    func read(_ published: PublishedState, _ stored: StoredRows) -> [PartID: ShowPart]
+
+    /// Notes that the parts that are stale at `sequence` could not be read, and returns how to show
+    /// it.
+    func fail(_ failure: ReadFailure, at sequence: LogSequence) -> [PartID: ShowPart]
+}
+
+private struct PreparedRowParts<P: StoredProjection>: PreparedParts {
+    let parts: [PartID: any RowPart<P>]
+    let index: Int
+
+    func areStale(at sequence: LogSequence) -> Bool {
+        parts.values.contains { $0.isStale(at: sequence) }
+    }
+
+    func read(_ published: PublishedState, _ stored: StoredRows) -> [PartID: ShowPart] {
+        let reader = RowReader<P>(published, published.rows[index], stored)
+        var shows: [PartID: ShowPart] = [:]
+        for (id, part) in parts where part.isStale(at: reader.sequence) {
+            if let show = part.read(reader) { shows[id] = show }
+        }
+        return shows
+    }
+
+    func fail(_ failure: ReadFailure, at sequence: LogSequence) -> [PartID: ShowPart] {
+        parts.filter { $0.value.isStale(at: sequence) }.compactMapValues { $0.fail(failure) }
     }
 }
 

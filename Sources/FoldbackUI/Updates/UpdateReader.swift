@@ -1,72 +1,125 @@
 import Foldback
 
+/// What a reader reads for one receiver, for example for a model.
+struct UpdateMember<Event: Sendable>: Sendable {
+    let source: UpdateSource<Event>
+    /// The state that the receiver has before its first update.
+    let first: PublishedState
+    let lists: PartList<any AnyListPart<Event>>
+}
+
 /// Reads the updates of a store, one after another, on no particular actor (U28).
 ///
-/// ``read()`` computes an update and puts it into ``mailbox``. The receiver takes it from there on
-/// its own actor. So the updates arrive in order, also if several tasks ask, and updates that are
-/// taken late are merged into one.
+/// ``read()`` computes the updates of all members to one state (U25), and puts them into
+/// ``mailbox``. The receiver takes them from there on its own actor, all or none. So the updates
+/// arrive in order, also if several tasks ask, and updates that are taken late are merged into one.
 actor UpdateReader<Event: Sendable> {
+    /// The updates of members.
+    typealias Updates = [PartID: Update]
+
     /// Weak, so that nobody keeps a store only to look at it (U29).
     private weak var store: (any UpdatedStore<Event>)?
-    private let source: UpdateSource<Event>
-    private let lists: PartList<any AnyListPart<Event>>
-    private var computer: UpdateComputer<Event>
+    private let members = PartList<UpdateMember<Event>>()
+    private var computers: [PartID: UpdateComputer<Event>] = [:]
     /// The last state that was read completely.
     private var lastRead: PublishedState
-    nonisolated let mailbox = Mailbox<Update>()
+    nonisolated let mailbox = Mailbox<Updates>()
 
-    /// - Parameter first: the state that the receiver has.
-    init(
-        _ store: any UpdatedStore<Event>, _ source: UpdateSource<Event>,
-        from first: PublishedState, _ lists: PartList<any AnyListPart<Event>> = PartList()
-    ) {
+    /// - Parameter first: the state that the first member has.
+    init(_ store: any UpdatedStore<Event>, from first: PublishedState) {
         self.store = store
-        self.source = source
-        self.lists = lists
-        computer = UpdateComputer(source, from: first)
         lastRead = first
     }
 
-    /// Computes the update to the store's present state.
+    /// Adds a member until the returned membership is released. Each read that begins later has an
+    /// update for it.
+    nonisolated func add(
+        _ member: UpdateMember<Event>
+    ) -> (id: PartID, membership: Listening) { members.join(member) }
+
+    /// Computes the updates to the store's present state.
     ///
     /// May block on the disk: for the app's reads of rows, and for a short read if an intent was
     /// rejected.
     func read() {
-        guard let update = makeUpdate() else { return }
+        let updates = makeUpdates(members.parts)
         mailbox.add { content in
-            if content == nil { content = update } else { content?.append(update) }
+            var merged = content.take() ?? [:]
+            for (id, update) in updates {
+                if merged[id] == nil { merged[id] = update } else { merged[id]?.append(update) }
+            }
+            content = merged
         }
     }
 
-    /// Returns the next update, with the lists. Nil if there is nothing to tell.
-    private func makeUpdate() -> Update? {
-        let (read, parts) = readStore()
-        // Without a store, the last complete state stays. New lists are built from it.
-        var update = read ?? Update(published: lastRead, condition: .closed)
-        update.parts = parts
-        lastRead = update.published
-        let areMarksChanged = read != nil && computer.areMarksChanged
-        update.lists = lists.parts.compactMapValues {
-            $0.build(computer.table, areMarksChanged: areMarksChanged)
+    /// Returns the next updates, with the lists. If the store is gone or its last marks cannot be
+    /// read, the last complete state stays. New lists are built from it. The rows are shown even so,
+    /// because no later read returns them.
+    private func makeUpdates(_ members: [PartID: UpdateMember<Event>]) -> Updates {
+        computers = computers.filter { members[$0.key] != nil }
+        var parts: [PartID: [PartID: ShowPart]] = [:]
+        var complete: Updates?
+        if let store {
+            let read = readParts(of: members, store.core)
+            parts = read.parts
+            complete = computeUpdates(of: members, to: read.published, store)
+            if complete != nil { lastRead = read.published }
         }
-        return read == nil && update.lists.isEmpty && parts.isEmpty ? nil : update
+        var updates =
+            complete
+            ?? members.mapValues { _ in Update(published: lastRead, condition: .closed) }
+        for (id, member) in members {
+            let table = computers[id]?.table ?? StatusTable()
+            let areMarksChanged = complete != nil && computers[id]?.areMarksChanged == true
+            updates[id]?.view = member.source.view(lastRead)
+            updates[id]?.parts = parts[id] ?? [:]
+            updates[id]?.lists = member.lists.parts.compactMapValues {
+                $0.build(table, areMarksChanged: areMarksChanged)
+            }
+        }
+        return updates
     }
 
-    /// Returns the next update, and the parts of rows that changed. The update is nil if the store
-    /// is gone or its last marks cannot be read. The rows are shown even so, because no later read
-    /// returns them.
-    private func readStore() -> (Update?, [PartID: ShowPart]) {
-        guard let store else { return (nil, [:]) }
-        let read = source.read(store)
-        var update = computer.update(
-            to: read.published, latched: read.published.latched
-        ) { number, sequence throws(LogError) in
-            let found = try store.rejectedIntent(number, at: sequence)
-            return RejectedIntent(recorded: found.recorded, rejection: found.rejection)
+    /// Reads all stale parts of rows at one sequence, and returns them with the state of that
+    /// sequence. If there are none, it opens no reader.
+    ///
+    /// The state is never older than the last commit, except if the store is closed before the parts
+    /// are read. Their last values stay then, and so does the last state.
+    private func readParts(
+        of members: [PartID: UpdateMember<Event>], _ core: StoreCore
+    ) -> (published: PublishedState, parts: [PartID: [PartID: ShowPart]]) {
+        let prepared = members.compactMapValues { $0.source.parts() }
+        let published = core.publication.current
+        guard prepared.values.contains(where: { $0.areStale(at: published.sequence) }) else {
+            return (published, [:])
         }
-        if computer.isCutOff { return (nil, read.parts) }
-        update.view = source.view(read.published)
-        return (update, read.parts)
+        do {
+            return try core.readRows { published, stored in
+                (published, prepared.mapValues { $0.read(published, stored) })
+            }
+        } catch {
+            let failure = ReadFailure(error)
+            let failed = prepared.mapValues { $0.fail(failure, at: published.sequence) }
+            return (failure == .closed ? lastRead : published, failed)
+        }
+    }
+
+    /// Returns the updates to a state; nil if the last marks cannot be read.
+    private func computeUpdates(
+        of members: [PartID: UpdateMember<Event>], to published: PublishedState,
+        _ store: any UpdatedStore<Event>
+    ) -> Updates? {
+        var updates: Updates = [:]
+        for (id, member) in members {
+            let first = UpdateComputer(member.source, from: member.first)
+            updates[id] = computers[id, default: first].update(
+                to: published, latched: published.latched
+            ) { number, sequence throws(LogError) in
+                let found = try store.rejectedIntent(number, at: sequence)
+                return RejectedIntent(recorded: found.recorded, rejection: found.rejection)
+            }
+        }
+        return computers.values.contains(where: \.isCutOff) ? nil : updates
     }
 
     /// Returns the states of intents, as far as they can be read. May block on the disk.

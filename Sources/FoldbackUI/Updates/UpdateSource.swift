@@ -8,16 +8,10 @@ struct UpdateSource<Event: Sendable>: Sendable {
     let faults: @Sendable (PublishedState) -> [Fault]
     /// Returns the items that an event is about.
     let items: @Sendable (Event, EventContext) -> [ItemReference<AnyItemID>]
-    /// Returns the present state, with the parts of rows that changed.
-    let read: @Sendable (any UpdatedStore<Event>) -> PartsRead
+    /// Returns the parts of rows to read with the next update; nil if there can be none.
+    let parts: @Sendable () -> (any PreparedParts)?
     /// Returns how to show the view of a state; nil if it has not changed.
     let view: @Sendable (PublishedState) -> ShowPart?
-}
-
-/// The parts of rows that changed, and the state at which they were read.
-struct PartsRead: Sendable {
-    var published: PublishedState
-    var parts: [PartID: ShowPart] = [:]
 }
 
 extension UpdateSource {
@@ -29,7 +23,7 @@ extension UpdateSource {
         conflicts = { $0.folded(P.self, at: index).conflicted }
         faults = { Snapshot<P>($0, index).faults }
         items = itemReader(of: P.self)
-        read = { PartsRead(published: $0.core.published) }
+        self.parts = { nil }
         view = { part?.show($0) }
     }
 
@@ -38,7 +32,7 @@ extension UpdateSource {
         conflicts = { $0.rows[index].conflicted }
         faults = { $0.rows[index].faults }
         items = itemReader(of: P.self)
-        read = { parts.read(in: $0.projected(P.self), $0.core.publication) }
+        self.parts = { parts.prepared(at: index) }
         view = { _ in nil }
     }
 }

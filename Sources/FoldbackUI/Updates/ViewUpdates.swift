@@ -13,7 +13,7 @@ import Foldback
 /// misses those in between, but misses no change of a mark. The sequence does not keep the store:
 /// it ends when the store is closed or released, or the task is canceled (U29).
 public struct ViewUpdates<P: Projection>: AsyncSequence, Sendable {
-    private let makeReader: @Sendable () -> (UpdateReader<P.Event>, AsyncStream<Void>)?
+    private let follow: @Sendable () -> Followed?
     private let index: Int
 
     /// Creates the updates of the store's own projection.
@@ -24,29 +24,38 @@ public struct ViewUpdates<P: Projection>: AsyncSequence, Sendable {
     public init<Q: EventFold>(of store: Store<Q>, showing projection: P.Type)
     where Q.Event == P.Event {
         index = store.index(of: P.self)
-        makeReader = { [weak store, index] in
+        follow = { [weak store, index] in
             guard let store else { return nil }
-            let reader = UpdateReader(
-                store, UpdateSource(P.self, at: index), from: store.core.published)
-            return (reader, reader.changes(of: store))
+            let first = store.core.published
+            let reader = UpdateReader(store, from: first)
+            let member = UpdateMember(
+                source: UpdateSource(P.self, at: index), first: first, lists: PartList())
+            return Followed(
+                reader: reader, changes: reader.changes(of: store),
+                membership: reader.add(member).membership)
         }
     }
 
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(makeReader(), index) }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(follow(), index) }
+
+    /// A reader with one member.
+    fileprivate struct Followed: Sendable {
+        let reader: UpdateReader<P.Event>
+        let changes: AsyncStream<Void>
+        let membership: Listening
+    }
 
     /// A reader of the updates. Each reader gets all of them.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private let reader: UpdateReader<P.Event>?
+        private let followed: Followed?
         private var changes: AsyncStream<Void>.Iterator?
         private let index: Int
         /// The sequence and the condition of the last update.
         private var last: (sequence: LogSequence, condition: StoreCondition)?
 
-        fileprivate init(
-            _ source: (reader: UpdateReader<P.Event>, changes: AsyncStream<Void>)?, _ index: Int
-        ) {
-            reader = source?.reader
-            changes = source?.changes.makeAsyncIterator()
+        fileprivate init(_ followed: Followed?, _ index: Int) {
+            self.followed = followed
+            changes = followed?.changes.makeAsyncIterator()
             self.index = index
         }
 
@@ -57,10 +66,12 @@ public struct ViewUpdates<P: Projection>: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async -> ViewUpdate<P>? {
-            guard let reader else { return nil }
+            guard let reader = followed?.reader else { return nil }
             while await changes?.next(isolation: actor) != nil {
                 await reader.read()
-                guard let update = reader.mailbox.take(),
+                // An update of a closed store is its last state once more.
+                guard let update = reader.mailbox.take()?.values.first,
+                    update.condition != .closed,
                     update.condition != last?.condition || !update.isEmpty(since: last?.sequence)
                 else { continue }
                 last = (update.published.sequence, update.condition)
