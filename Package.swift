@@ -110,7 +110,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FoldbackServerTests",
-            dependencies: ["FoldbackServer", "FoldbackSync", "FoldbackTesting", "TestSupport"],
+            dependencies: [
+                "FoldbackHistory", "FoldbackServer", "FoldbackSync", "FoldbackTesting",
+                "TestSupport",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "FoldbackUITests",

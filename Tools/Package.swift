@@ -249,10 +249,12 @@ let package = Package(
         .testTarget(
             name: "ReportBrowserTests",
             dependencies: [
-                "BrowserDriver", "Processes", "feed-replay", "foldback", "foldback-demo",
-                "foldback-probe",
+                "BrowserDriver", "FoldbackExamples", "Processes", "feed-decisions", "feed-replay",
+                "foldback", "foldback-demo", "foldback-probe",
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackHistory", package: "Foldback"),
+                .product(name: "FoldbackServer", package: "Foldback"),
+                .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "FoldbackTesting", package: "Foldback"),
             ],
             swiftSettings: strict),

@@ -81,6 +81,14 @@
         func foreignEvent(in log: LogReader) throws -> String?
         /// Returns the entry as a line of text, with the events as the projection's codec reads them.
         func line(of entry: LogEntry<[UInt8]>) -> String
+        /// The same without the sequence and the time.
+        func words(of entry: LogEntry<[UInt8]>) -> String
+        /// The entry as `log --json` prints it.
+        func json(of entry: LogEntry<[UInt8]>) -> JSON
+        /// What an actor of the events is, in one word; nil if they do not say who caused them.
+        var actorNoun: String? { get }
+        /// Whether ``json(of:)`` has descriptions of events, from which their bytes cannot be made.
+        var areEventsDescribed: Bool { get }
         func state(_ log: LogReader, at sequence: LogSequence) throws -> SeenState
         /// Returns a reader of the frames after entry `sequence`; 0 is before the first entry.
         func frames(_ log: LogReader, after sequence: LogSequence) throws -> any FrameReader

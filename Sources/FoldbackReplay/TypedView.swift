@@ -46,9 +46,24 @@
             return first
         }
 
-        func line(of entry: LogEntry<[UInt8]>) -> String {
+        func line(of entry: LogEntry<[UInt8]>) -> String { read(entry)?.line ?? entry.line }
+
+        func words(of entry: LogEntry<[UInt8]>) -> String { read(entry)?.words ?? entry.words }
+
+        func json(of entry: LogEntry<[UInt8]>) -> JSON { read(entry)?.json ?? entry.json }
+
+        /// Returns the entry with the events as the codec reads them; nil if all bytes are text, because
+        /// they are shown as they are.
+        private func read(_ entry: LogEntry<[UInt8]>) -> LogEntry<P.Event>? {
             let isText = entry.events.allSatisfy { $0.format.codec == EventFormat.json.codec }
-            return isText ? entry.line : entry.read(by: P.codec).line
+            return isText ? nil : entry.read(by: P.codec)
+        }
+
+        var actorNoun: String? { (P.Event.self as? any AttributedEvent.Type)?.actorNoun }
+
+        var areEventsDescribed: Bool {
+            P.codec.format.codec != EventFormat.json.codec
+                && P.Event.self is any JSONRepresentable.Type
         }
 
         func state(_ log: LogReader, at sequence: LogSequence) throws -> SeenState {

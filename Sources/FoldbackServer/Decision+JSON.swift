@@ -3,8 +3,22 @@ import Foldback
 /// The form in which tools show the events of a space's log, whose bytes are not text.
 ///
 /// `{"accepted":{…},"account":"ann","position":2}`; `reworded` in place of `accepted` if the effect is not
-/// the device's event, with null if there is none; `rejected` with message and code.
-extension DecisionEvent: JSONRepresentable {
+/// the device's event, with null if there is none; `rejected` with message and code. A page shows the
+/// decisions of each account in a row.
+extension DecisionEvent: AttributedEvent {
+    package static var actorNoun: String { "account" }
+
+    package var attribution: Attribution? {
+        guard case .decided(let decision) = self else { return nil }
+        let outcome: Attribution.Outcome =
+            switch decision.outcome {
+            case .accepted: .accepted
+            case .reworded: .reworded
+            case .rejected: .rejected
+            }
+        return Attribution(actor: "\(decision.account)", outcome: outcome)
+    }
+
     package var json: JSON {
         switch self {
         case .founded(let founding):

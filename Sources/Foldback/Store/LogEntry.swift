@@ -216,10 +216,13 @@ public struct LoggedEvent<Event: Sendable>: Sendable {
     public var format: EventFormat { payload.format }
     /// The bytes as text if they are valid UTF-8, else their count. An event that makes its own JSON,
     /// such as a decision of FoldbackServer, is that JSON if this code can read it.
-    public var text: String {
+    public var text: String { described.map { "\($0)" } ?? payload.text }
+    /// The JSON that the event makes of itself. Nil if the bytes are JSON, if the event does not make
+    /// any, or if this code cannot read the bytes.
+    package var described: JSON? {
         guard format.codec != EventFormat.json.codec, let event = event as? any JSONRepresentable
-        else { return payload.text }
-        return "\(event.json)"
+        else { return nil }
+        return event.json
     }
     /// The event; nil if this code cannot read the bytes (L5).
     public var event: Event? { payload.event() }

@@ -3,6 +3,10 @@ import Foldback
 extension LogEntry {
     /// The entry as the command line prints it with `--json`. Only files of histories have the
     /// inverse of an intent's event.
+    ///
+    /// An event that makes its own JSON, such as a decision of FoldbackServer, is that JSON if this
+    /// code can read it. Then an event of a batch also has its `actor`, such as the account that caused
+    /// it, and the `outcome`: accepted, reworded or rejected. Files have the bytes of such events.
     public var json: JSON {
         var object: JSON.Object = [
             "sequence": .of(sequence), "at": .integer(time.millisecondsSince1970),
@@ -21,7 +25,7 @@ extension LogEntry {
             object["kind"] = "acknowledged"
             object["intent"] = .of(number)
             object["position"] = position.map { .of($0) }
-            object["event"] = replacement.map { JSON(logged: $0.bytes) }
+            object["event"] = replacement.map { JSON(shown: $0) }
             object.note(replacement?.format ?? .json, unless: .json)
         case .changed(let number, let change):
             object["kind"] = .string(change.kind.rawValue)
@@ -40,18 +44,29 @@ extension LogEntry {
 /// Returns an event of a batch with its position and origin.
 private func eventJSON<Event>(_ event: BatchEvent<Event>) -> JSON {
     var object: JSON.Object = [
-        "position": .of(event.position), "event": JSON(logged: event.event.bytes),
+        "position": .of(event.position), "event": JSON(shown: event.event),
     ]
+    if let attribution = (event.event.event as? any AttributedEvent)?.attribution {
+        object["actor"] = .string(attribution.actor)
+        object["outcome"] = .string(attribution.outcome.rawValue)
+    }
     object["origin"] = event.origin.map { .of($0) }
     object.note(event.event.format, unless: .json)
     return .object(object)
+}
+
+extension JSON {
+    /// The event as it describes itself, or its bytes.
+    fileprivate init<Event>(shown event: LoggedEvent<Event>) {
+        self = event.described ?? JSON(logged: event.bytes)
+    }
 }
 
 extension JSON.Object {
     /// Writes an intent with its terms. A term that it does not have has no member.
     fileprivate mutating func add<Event>(_ intent: LoggedIntent<Event>) {
         self["intent"] = .of(intent.number)
-        self["event"] = JSON(logged: intent.event.bytes)
+        self["event"] = JSON(shown: intent.event)
         note(intent.event.format, unless: .json)
         if intent.isConfirmOnly { self["confirmOnly"] = true }
         self["once"] = intent.once.map { .string($0) }

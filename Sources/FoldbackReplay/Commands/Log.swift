@@ -149,7 +149,10 @@
             return try read(from: start, upTo: nil) { entries in
                 let shown = entries.dropFirst(Int(clamping: left))
                 left -= UInt64(entries.count - shown.count)
-                let lines = shown.map { json ? $0.json.line : view?.line(of: $0) ?? $0.line }
+                let lines = shown.map { entry in
+                    guard json else { return view?.line(of: entry) ?? entry.line }
+                    return (view?.json(of: entry) ?? entry.json).line
+                }
                 if !lines.isEmpty { try Output.write(lines.joined(separator: "\n") + "\n") }
             }
         }

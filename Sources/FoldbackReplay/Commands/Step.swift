@@ -123,7 +123,8 @@
         }
 
         private func title(
-            _ place: UInt64, _ entry: LogEntry<[UInt8]>?, _ reader: LogReader, of last: UInt64
+            _ place: UInt64, _ entry: LogEntry<[UInt8]>?, _ reader: LogReader,
+            _ view: any ReplayedView, of last: UInt64
         ) -> String {
             guard place >= reader.first.value else {
                 let start =
@@ -133,7 +134,7 @@
             }
             let number = "entry \(place), and the last is \(last)"
             guard let entry else { return "\(number) is not in this file" }
-            return "\(Ink.dim("\(number)  \(entry.time.text)"))  \(entry.words)"
+            return "\(Ink.dim("\(number)  \(entry.time.text)"))  \(view.words(of: entry))"
         }
 
         private func show(
@@ -147,12 +148,12 @@
             let changes = before?.view.differences(to: state.view) ?? []
             if json {
                 var object: JSON.Object = ["changes": changes.json, "state": state.json]
-                object["entry"] = entry?.json
+                object["entry"] = entry.map { view.json(of: $0) }
                 return try Output.line(JSON.object(object))
             }
             // Clears the screen of a terminal.
             if Output.isColored { try Output.write("\u{1B}[2J\u{1B}[H") }
-            try Output.line(title(place, entry, reader, of: last))
+            try Output.line(title(place, entry, reader, view, of: last))
             for line in changes.lines(indented: "         ") { try Output.line(line) }
             func numbers(_ what: String, _ numbers: [IntentNumber]) -> String {
                 "\(what) \(numbers.isEmpty ? "none" : numbers.map { "\($0)" }.joined(separator: " "))"

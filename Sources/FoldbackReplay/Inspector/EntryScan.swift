@@ -154,7 +154,8 @@
             for entry in entries {
                 if let end = search.end, entry.sequence > end { return false }
                 search.next = LogSequence(entry.sequence.value + 1)
-                guard try search.matcher.matches(entry), text?.isIn(entry.json) ?? true else {
+                guard try search.matcher.matches(entry), text?.isIn(log.json(of: entry)) ?? true
+                else {
                     continue
                 }
                 search.matches.append(entry.sequence.value)

@@ -64,6 +64,9 @@
             }
         }
 
+        /// Returns the entry as `log --json` prints it.
+        func json(of entry: LogEntry<[UInt8]>) -> JSON { projections[0].view.json(of: entry) }
+
         func projection(named name: String?) throws -> ReplayProjection {
             guard let name else { return projections[0] }
             guard let found = projections.first(where: { $0.name == name }) else {

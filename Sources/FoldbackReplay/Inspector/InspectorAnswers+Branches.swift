@@ -29,7 +29,7 @@
     final class InspectorBranch: Sendable {
         let id: String
         let log: LogReader
-        private let view: any ReplayedView
+        let view: any ReplayedView
         /// The sequences of the entries, in order.
         private let sequences: [LogSequence]
         private let copies = Mutex<[any FrameReader]>([])
@@ -122,7 +122,8 @@
             return try await long.run {
                 var object: JSON.Object = ["state": try branch.state(at: sequence)]
                 let entry = try branch.log.entries(from: sequence, countMax: 1).first
-                object["entry"] = entry?.sequence == sequence ? entry?.json : nil
+                object["entry"] =
+                    entry?.sequence == sequence ? entry.map { branch.view.json(of: $0) } : nil
                 return .object(object)
             }
         }

@@ -35,7 +35,8 @@
                 let piece = try log.entries(from: start, countMax: InspectorLimits.pieceCount)
                 guard let lastOfPiece = piece.last else { break }
                 for entry in piece where entry.sequence <= last {
-                    guard try matcher.matches(entry), search?.isIn(entry.json) ?? true else {
+                    guard try matcher.matches(entry), search?.isIn(log.json(of: entry)) ?? true
+                    else {
                         continue
                     }
                     found.append(entry)

@@ -59,13 +59,17 @@
     }
 
     extension ReplayProjection {
-        /// The projection as the head lists it.
+        /// The projection as the head lists it. `actors` says what an actor of the events is; it is
+        /// absent if they have none.
         var headJSON: JSON {
-            [
+            var object: JSON.Object = [
                 "name": .string(name), "isRows": .bool(isRows),
                 "isOverDocuments": .bool(view.isOverDocuments),
+                "areEventsDescribed": .bool(view.areEventsDescribed),
                 "checks": .array(view.checkNames.map { .string($0) }),
             ]
+            object["actors"] = view.actorNoun.map { .string($0) }
+            return .object(object)
         }
     }
 

@@ -21,7 +21,7 @@
                         let entry = try self.log.entries(from: sequence, countMax: 1).first,
                         case .intent(let intent) = entry.content, intent.number == number
                     else { continue }
-                    let json = entry.json
+                    let json = self.log.json(of: entry)
                     entries[ExactString("\(number)")] = json
                     bytes += json.approximateSize
                 }

@@ -48,7 +48,7 @@
             _ entries: [LogEntry<[UInt8]>], _ index: FrameIndex, of count: Int, isWhole: Bool
         ) -> JSON {
             let rows = entries.map { entry -> JSON in
-                var row: JSON.Object = ["entry": entry.json]
+                var row: JSON.Object = ["entry": log.json(of: entry)]
                 let place = log.count(upTo: entry.sequence) - 1
                 row["changes"] = index.changes(of: place..<place + 1).first
                     .map { .integer(Int64($0)) }

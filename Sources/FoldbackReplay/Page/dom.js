@@ -223,6 +223,7 @@ const shapes = {
   rejected: ["M8 .9L15.1 8L8 15.1L.9 8z", "M5.4 5.4l5.2 5.2m0-5.2l-5.2 5.2"],
   withdrawn: ["M2 2h12v12h-12z", "M11.5 8h-6m2.6-2.8L5.2 8l2.9 2.8"],
   conflicted: ["M8 1.2L15.2 14.2H.8z", "M8 5.6v4.2m0 1.6v1.2"],
+  reworded: ["M2 2h12v12h-12z", "M4.4 9c1.2-2.6 2.4-2.6 3.6-1s2.4 1.6 3.6-1"],
   dismissed: ["M2 2h12v12h-12z", "M5 8h6"],
 };
 

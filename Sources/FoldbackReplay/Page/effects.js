@@ -3,7 +3,7 @@
 import { differences, isSameJSON, numberOf } from "./json.js";
 import { counted } from "./dom.js";
 import { takingKinds } from "./filters.js";
-import { eventWords, keyOf, overlayOf, plain, rejectionText } from "./words.js";
+import { entryWords, eventWords, keyOf, attributedEvents, nothingWords, originWords, outcomeCounts, outcomeMark, outcomeWords, overlayOf, plain, rejectionText, worstFirst, worstOutcome } from "./words.js";
 
 /** A part of a sentence: text, or something that the page shows in a special way.
     @typedef {string | {intent: number} | {place: string} | {value: any} | {reason: string}
@@ -16,8 +16,9 @@ const listedMax = 4;
 /** Explains what an entry did.
     @param {import("./history.js").Moment} moment
     @param {import("./recorders.js").Recorders} recorders
+    @param {boolean} hasActors whether the log's events say who caused them
     @returns {Sentence[]} */
-export function explained(moment, recorders) {
+export function explained(moment, recorders, hasActors) {
   const { entry, before, after } = moment;
   if (!entry) {
     const words =
@@ -27,9 +28,10 @@ export function explained(moment, recorders) {
     return [{ tone: "plain", pieces: [words] }];
   }
   const changes = differences(before.view, after.view);
-  const main = mainSentence(moment, changes, recorders);
   return [
-    main,
+    ...(hasActors && entry.kind === "confirmed"
+      ? attributedSentences(entry)
+      : [mainSentence(moment, changes, recorders)]),
     ...changeSentences(entry, moment, changes),
     ...conflictSentences(moment),
     ...otherSentences(moment),
@@ -237,6 +239,37 @@ function batchSentence({ entry, before, after }, recorders) {
     settled.length > 0 || events.some((/** @type {any} */ one) => recorders.isOwn(one.origin));
   if (!isOwn && events.length > 0) pieces.push(sourceWords(events));
   return { tone: settled.length + late.length > 0 ? "confirmed" : "plain", pieces };
+}
+
+/** Says what became of the events of a batch that somebody caused: of a single one, or of all in
+    numbers and of those that were not accepted.
+    @param {any} entry
+    @returns {Sentence[]} */
+function attributedSentences(entry) {
+  const events = attributedEvents(entry);
+  if (events.length === 0)
+    return [{ tone: "plain", pieces: ["The log notes: ", { reason: entryWords(entry) }, "."] }];
+  if (events.length === 1) return [attributedSentence(events[0])];
+  const refused = worstFirst(events).filter(({ outcome }) => outcome !== "accepted");
+  const more = refused.length - listedMax;
+  const counts = `Position ${plain(entry.through)} has ${events.length} events: ${outcomeCounts(events)}.`;
+  return [
+    { tone: outcomeMark(worstOutcome(events) ?? "accepted"), pieces: [counts] },
+    ...refused.slice(0, listedMax).map(attributedSentence),
+    ...(more > 0 ? [{ tone: "plain", pieces: [`${more} more: see below.`] }] : []),
+  ];
+}
+
+/** @param {any} event
+    @returns {Sentence} */
+function attributedSentence(event) {
+  const { outcome, actor } = event;
+  const origin = originWords(event);
+  const words = withoutPeriod(outcomeWords(event));
+  const what = origin === "" ? `An event of ${plain(actor)}` : `Intent ${origin} of ${plain(actor)}`;
+  /** @type {Piece[]} */
+  const why = words === "" ? [] : [": ", words === nothingWords ? words : { reason: words }];
+  return { tone: outcomeMark(outcome), pieces: [`${what} was ${outcome}`, ...why, "."] };
 }
 
 /** Says where the events of a batch come from that names no intent of this log.

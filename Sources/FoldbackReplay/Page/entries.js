@@ -3,7 +3,7 @@
 import { button, byID, counted, el, grouped, mark, timeText, visibleText } from "./dom.js";
 import { numberOf } from "./json.js";
 import { entryKinds, filterFlaw, filterOptions, intentStates, isFilterEmpty } from "./filters.js";
-import { entryWords, keyOf, kindWords } from "./words.js";
+import { entryWords, keyOf, kindWords, markOf } from "./words.js";
 import { commandLabel, copyText, filterCommand } from "./commands.js";
 import { VirtualList } from "./virtual.js";
 
@@ -40,7 +40,7 @@ export class Entries {
       { class: "row", "data-kind": entry.kind, "data-sequence": entry.sequence },
       el("span", { class: "number" }, entry.sequence),
       el("span", { class: "time" }, timeText(numberOf(entry.at)).slice(11)),
-      el("span", { class: "kind" }, mark(entry.kind), el("span", {}, kindWords(entry))),
+      el("span", { class: "kind" }, mark(markOf(entry)), el("span", {}, kindWords(entry))),
       el(
         "span",
         { class: "intent" },

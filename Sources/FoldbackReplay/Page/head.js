@@ -2,6 +2,7 @@
 
 import { alertBanner, badge, banner, byID, counted, el, grouped, mark, sizeText, timeText, visible, visibleText } from "./dom.js";
 import { isExactBrowser, numberOf } from "./json.js";
+import { actorNoun } from "./source.js";
 import { copyText, shellQuoted } from "./commands.js";
 
 const legendWords = [
@@ -11,6 +12,12 @@ const legendWords = [
   ["rejected", "the server said no, so it was rolled back"],
   ["withdrawn", "taken back by the user"],
   ["conflicted", "it does not fit the state, so it does not count"],
+];
+
+const outcomeLegendWords = [
+  ["confirmed", "accepted", "the event was applied as it was sent"],
+  ["reworded", "reworded", "another event was applied, or none"],
+  ["rejected", "rejected", "nothing was applied, and the reason is noted"],
 ];
 
 /** Paints the head again.
@@ -43,10 +50,15 @@ export function paintHead(app) {
     chip("Replica", status.replica),
     chip("Kind", String(status.kind)),
     chip("Entries", number(status.entries)),
-    chip("Pending", number(status.pending), "pending"),
-    chip("Accepted", number(status.accepted), "accepted"),
-    chip("Rejected", number(status.rejected), "rejected"),
-    chip("Conflicted", number(counts.conflicted), "conflicted"),
+    ...[
+      ["Pending", status.pending, "pending"],
+      ["Accepted", status.accepted, "accepted"],
+      ["Rejected", status.rejected, "rejected"],
+      ["Conflicted", counts.conflicted, "conflicted"],
+    ]
+      // A log of others' events has no intents of its own, and these are not about the events.
+      .filter(([, value]) => actorNoun(head) === null || numberOf(value ?? 0) > 0)
+      .map(([label, value, state]) => chip(label, number(value), state)),
     chip("Faults", number(counts.faults)),
     chip("Size", sizeText(numberOf(status.bytes ?? 0))),
     chip(
@@ -194,23 +206,25 @@ export function listenInHead(app) {
     return location.href;
   });
   copying("copy-command", () => app.command);
-  byID("legend-list").append(
-    ...legendWords.flatMap(([state, words]) => [
-      el("div", {}, el("dt", {}, badge(state)), el("dd", {}, words)),
-    ]),
-    el(
-      "div",
-      {},
-      el("dt", {}, el("span", { class: "badge plain" }, "batch")),
-      el("dd", {}, "confirmed events from the server"),
-    ),
-    el(
-      "div",
-      {},
-      el("dt", {}, el("span", { class: "badge plain" }, "attempt")),
-      el("dd", {}, "the intent was sent"),
-    ),
-  );
+  byID("legend-list").append(...legend(actorNoun(app.source.head)));
   // The legend would fill a small screen.
   if (matchMedia("(max-width: 52rem)").matches) byID("legend").removeAttribute("open");
+}
+
+/** @param {string | null} noun what an actor is; null if the page shows intents */
+function legend(noun) {
+  const line = (/** @type {Node} */ shape, /** @type {string} */ words) =>
+    el("div", {}, el("dt", {}, shape), el("dd", {}, words));
+  const plain = (/** @type {string} */ name) => el("span", { class: "badge plain" }, name);
+  if (noun !== null) {
+    return [
+      ...outcomeLegendWords.map(([state, name, words]) => line(badge(state, name), words)),
+      line(plain("tick"), "an entry; the higher, the more events it has"),
+    ];
+  }
+  return [
+    ...legendWords.map(([state, words]) => line(badge(state), words)),
+    line(plain("batch"), "confirmed events from the server"),
+    line(plain("attempt"), "the intent was sent"),
+  ];
 }

@@ -4,13 +4,14 @@ import { jsonText, numberOf } from "./json.js";
 import { alertBanner, announce, byID, counted, el, timeText, visibleText } from "./dom.js";
 import { EmbeddedSource } from "./source-embedded.js";
 import { FetchedSource } from "./source-fetched.js";
-import { projectionNamed, viewChangeCount } from "./source.js";
+import { actorNoun, projectionNamed, viewChangeCount } from "./source.js";
 import { History } from "./history.js";
 import { Model, tabNames } from "./model.js";
-import { keyOf, kindWords } from "./words.js";
+import { keyOf, kindWords, attributedEvents, worstOutcome } from "./words.js";
 import { explained } from "./effects.js";
 import { sentenceList } from "./pieces.js";
 import { Timeline } from "./timeline.js";
+import { ActorTimeline } from "./actor-timeline.js";
 import { Entries } from "./entries.js";
 import { entryPanel, statePanel } from "./panel-state.js";
 import { overlayPanel } from "./panel-overlay.js";
@@ -60,9 +61,11 @@ class Page {
 
   async open() {
     const isChosen = this.readLink();
+    const noun = actorNoun(this.source.head);
+    if (noun !== null) document.documentElement.dataset.actors = noun;
     this.makeTabs();
     this.fillProjections();
-    this.timeline = new Timeline(this);
+    this.timeline = noun === null ? new Timeline(this) : new ActorTimeline(this);
     this.entries = new Entries(this);
     this.player = new Player(this);
     listenInHead(this);
@@ -122,8 +125,9 @@ class Page {
     });
   }
 
-  /** Returns the last rejection whose rollback changes the view, else the last entry. Looks only at the
-      end of the log, so a long log does not make this slower. */
+  /** Returns the last rejection whose rollback changes the view, or the last entry with a rejected
+      attributed event, else the last entry. Looks only at the end of the log, so a long log does not
+      make this slower. */
   async mostTelling() {
     const { source, model } = this;
     let end = await source.place({}, source.last + 1);
@@ -132,6 +136,7 @@ class Page {
       const start = Math.max(searchedEnd, end - searchedAtOnce);
       const { rows } = await source.rows({}, start, end - start, model.projection);
       for (const { entry, changes } of rows.reverse()) {
+        if (worstOutcome(attributedEvents(entry)) === "rejected") return entry.sequence;
         if (entry.kind !== "rejected") continue;
         if (changes !== undefined ? changes > 0 : await this.changesView(entry.sequence))
           return entry.sequence;
@@ -229,7 +234,10 @@ class Page {
               source.isPartial ? "This page has no entries." : "This log has no entries yet.",
             ),
           ]
-        : sentenceList(this, explained(moment, source.recorders))),
+        : sentenceList(
+            this,
+            explained(moment, source.recorders, actorNoun(source.head) !== null),
+          )),
     );
     const pin = byID("pin");
     pin.textContent =
@@ -333,6 +341,17 @@ class Page {
     this.openTab("intent");
     this.timeline?.paint();
     byID("tabs").scrollIntoView({ block: "nearest" });
+  }
+
+  /** Searches the entries for a text, or shows all entries if that is the search now.
+      @param {string} text */
+  async toggleSearch(text) {
+    const { text: old, ...filter } = this.model.filter;
+    this.model.filter = old === text ? filter : { ...filter, text };
+    this.model.save();
+    this.entries?.fillForm();
+    this.timeline?.paint();
+    await this.entries?.reload();
   }
 
   /** @param {string} place */

@@ -13,6 +13,8 @@ import { entryKinds, filterNames, filterParameters } from "./filters.js";
     @property {(intent: any) => void} openIntent shows the story of an intent
     @property {(place: string) => void} openPlace shows the story of a place
     @property {(tab: string) => void} openTab
+    @property {(text: string) => Promise<void>} toggleSearch searches the entries for a text, or ends
+      that search
     @property {() => void} changed paints again what depends on the model */
 
 export const tabNames = [

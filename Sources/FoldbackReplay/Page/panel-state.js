@@ -2,10 +2,11 @@
 
 import { button, counted, el, members, valueNode, visible, visibleText } from "./dom.js";
 import { appended, compareNames, differences, isObject, namesOf, shortText } from "./json.js";
-import { changesTable } from "./pieces.js";
+import { changesTable, attributedTable } from "./pieces.js";
 import { stateParts } from "./model.js";
-import { projectionNamed } from "./source.js";
+import { actorNoun, projectionNamed } from "./source.js";
 import { tree, treeOptions } from "./tree.js";
+import { attributedEvents } from "./words.js";
 
 /** A tab. `paint` is called when the tab or what it shows changes, and `grew`
     when the log has grown and the selected entry is the same.
@@ -32,16 +33,31 @@ export const entryPanel = {
           "No entry is selected. Press Next, or choose an entry in the list.",
         ),
       );
-    const confirmed = differences(before.confirmed, after.confirmed);
+    const view = differences(before.view, after.view);
+    const caused = attributedEvents(entry);
+    const noun = actorNoun(app.source.head);
+    // Without intents of its own, a log has one state.
+    const changes =
+      noun !== null
+        ? [
+            changesTable(app, view, {
+              caption: "Changes of the state",
+              none: "The state did not change.",
+            }),
+          ]
+        : [
+            changesTable(app, view, {
+              caption: "Changes of the view (what the app shows)",
+              none: "The view did not change.",
+            }),
+            changesTable(app, differences(before.confirmed, after.confirmed), {
+              caption: "Changes of confirmed state (what the server said)",
+              none: "Confirmed state did not change.",
+            }),
+          ];
     node.replaceChildren(
-      changesTable(app, differences(before.view, after.view), {
-        caption: "Changes of the view (what the app shows)",
-        none: "The view did not change.",
-      }),
-      changesTable(app, confirmed, {
-        caption: "Changes of confirmed state (what the server said)",
-        none: "Confirmed state did not change.",
-      }),
+      ...(caused.length > 0 ? [attributedTable(caused, noun ?? "actor")] : []),
+      ...changes,
       el("h3", {}, "The entry in the log"),
       members(entry),
     );

@@ -5,7 +5,7 @@ import { differences, numberOf } from "./json.js";
 import { takingKinds } from "./filters.js";
 import { BoundedCache } from "./source.js";
 import { changesTable, entryLink, intentLink } from "./pieces.js";
-import { entryWords, keyOf, kindWords } from "./words.js";
+import { entryWords, keyOf, kindWords, markOf } from "./words.js";
 
 const chaptersMax = 50;
 
@@ -56,7 +56,7 @@ function chapterHead(app, entry) {
   return el(
     "div",
     { class: "chapter-head" },
-    mark(entry.kind),
+    mark(markOf(entry)),
     entryLink(app, entry.sequence),
     el("strong", {}, kindWords(entry)),
     el("span", { class: "soft" }, timeText(numberOf(entry.at))),

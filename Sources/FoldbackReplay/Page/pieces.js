@@ -1,8 +1,8 @@
 // Sentences and lists of changes as nodes, with the intents and places in them as links.
 
-import { button, counted, el, mark, valueNode, visible, visibleText } from "./dom.js";
+import { badge, button, counted, el, mark, valueNode, visible, visibleText } from "./dom.js";
 import { isSameJSON, namesIn } from "./json.js";
-import { keyOf } from "./words.js";
+import { keyOf, originWords, outcomeMark, outcomeWords, worstFirst } from "./words.js";
 
 const changesMax = 100;
 
@@ -156,6 +156,59 @@ function changeRow(app, change) {
     el("th", { scope: "row" }, placeLink(app, change.place)),
     el("td", { class: "old" }, valueNode(change.old)),
     el("td", { class: "new" }, valueNode(change.new)),
+  );
+}
+
+/** Shows events with actors as a table: who, the intent, what became of it.
+    @param {any[]} events
+    @param {string} noun what an actor is */
+export function attributedTable(events, noun) {
+  const body = el("tbody");
+  const foot = el("p", { class: "note" });
+  const sorted = worstFirst(events);
+  let shown = 0;
+  const more = () => {
+    for (const event of sorted.slice(shown, shown + changesMax)) body.append(attributedRow(event));
+    shown = Math.min(sorted.length, shown + changesMax);
+    foot.replaceChildren();
+    if (shown === sorted.length) return;
+    foot.append(
+      `${counted(sorted.length, "event")}; the first ${shown} are shown. `,
+      button(`Show ${Math.min(changesMax, sorted.length - shown)} more`, more, { class: "small" }),
+    );
+  };
+  more();
+  return el(
+    "div",
+    { class: "table-frame" },
+    el(
+      "table",
+      { class: "attributed" },
+      el("caption", {}, "Who did what"),
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          ...[noun, "intent", "outcome", "what"].map((name) => el("th", { scope: "col" }, name)),
+        ),
+      ),
+      body,
+    ),
+    foot,
+  );
+}
+
+/** @param {any} event */
+function attributedRow(event) {
+  return el(
+    "tr",
+    { "data-outcome": event.outcome },
+    el("th", { scope: "row" }, visible(event.actor)),
+    el("td", {}, originWords(event)),
+    el("td", {}, badge(outcomeMark(event.outcome), event.outcome)),
+    el("td", {}, el("bdi", {}, outcomeWords(event))),
   );
 }
 

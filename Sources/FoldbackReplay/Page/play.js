@@ -1,6 +1,7 @@
 // Play: stepping through the entries, with the keys of `step`.
 
 import { byID, grouped } from "./dom.js";
+import { actorNoun } from "./source.js";
 
 const pauseSlow = 500;
 const pauseFast = 50;
@@ -28,6 +29,8 @@ export class Player {
       if (/^\d{1,15}$/.test(text)) this.jump(Number(text));
     });
     document.addEventListener("keydown", (event) => this.key(event));
+    // In a log of others' events, there would be no entry to step to.
+    byID("skip-others").closest("label").hidden = actorNoun(app.source.head) !== null;
   }
 
   /** Shows the selection. */

@@ -263,6 +263,11 @@ export class EmbeddedSource {
         "This page has only some of the log's entries. Run the command in a terminal.",
       );
     }
+    if (this.head.projections[0]?.areEventsDescribed) {
+      throw new Error(
+        "This page describes the events, and a file needs their bytes. Run the command in a terminal.",
+      );
+    }
     if (!isExactBrowser) {
       throw new Error(
         "This browser rounds some numbers, so the file could differ from the log. Run the command in a terminal.",

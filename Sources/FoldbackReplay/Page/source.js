@@ -59,6 +59,13 @@ export function projectionNamed(head, name) {
   );
 }
 
+/** Returns what an actor of the log's events is, such as `account`; null if they have no actors.
+    @param {any} head
+    @returns {string | null} */
+export function actorNoun(head) {
+  return head.projections[0]?.actors ?? null;
+}
+
 /** Returns how many operations of a patch change the view.
     @param {import("./json.js").PatchOperation[]} patch */
 export function viewChangeCount(patch) {

@@ -7,8 +7,8 @@ import { inLanes, lifeWords, livesIn, timeScale } from "./lanes.js";
 const lanesMax = 12;
 const laneHeight = 28;
 const barHeight = 16;
-const axisHeight = 58;
-const margin = 18;
+export const axisHeight = 58;
+export const margin = 18;
 const [stepMin, stepMax] = [3, 96];
 const [stepFitMin, stepFitMax] = [14, 40];
 
@@ -25,6 +25,8 @@ export class Timeline {
     this.center = null;
     /** @type {HTMLElement} */
     this.frame = byID("timeline-frame");
+    /** Where the first place of the axis is, in pixels. */
+    this.left = margin;
     this.width = Math.max(240, this.frame.clientWidth);
     this.window = /** @type {import("./history.js").FrameWindow | null} */ (null);
     this.start = 0;
@@ -96,7 +98,7 @@ export class Timeline {
 
   get step() {
     if (this.zoomed > 0) return this.zoomed;
-    const fitting = (this.width - 2 * margin) / Math.max(1, (this.window?.frames.length ?? 1) - 1);
+    const fitting = (this.width - this.left - margin) / Math.max(1, (this.window?.frames.length ?? 1) - 1);
     return Math.min(stepFitMax, Math.max(stepFitMin, fitting));
   }
 
@@ -124,7 +126,7 @@ export class Timeline {
         beyond -
         this.start) *
         this.step +
-      margin
+      this.left
     );
   }
 
@@ -139,26 +141,43 @@ export class Timeline {
     if (!moment) return;
     if (this.window !== moment.window) {
       this.window = moment.window;
-      this.lives = livesIn(moment.window, (intent) => this.app.source.endOf(intent));
       this.scale = timeScale(moment.window);
+      this.read(moment.window);
     }
     for (const axis of ["sequence", "time"])
       byID(`axis-${axis}`).setAttribute("aria-pressed", String(model.axis === axis));
-    const visible = (this.width - 2 * margin) / this.step;
+    const visible = (this.width - this.left - margin) / this.step;
     const length = moment.window.frames.length;
     const center = this.center ?? this.selectedPlace();
     this.start =
       length - 1 <= visible ? 0 : Math.min(Math.max(0, center - visible / 2), length - 1 - visible);
     this.end = this.start + visible;
     this.paintWords();
+    const name = this.focusable;
     const focused = document.activeElement
-      ?.closest("#timeline-frame [data-intent]")
-      ?.getAttribute("data-intent");
-    this.frame.replaceChildren(this.picture());
-    if (focused)
+      ?.closest(`#timeline-frame [${name}]`)
+      ?.getAttribute(name);
+    this.frame.replaceChildren(...this.pictures());
+    if (focused !== null && focused !== undefined)
       /** @type {HTMLElement | null} */ (
-        this.frame.querySelector(`[data-intent="${CSS.escape(focused)}"]`)
-      )?.focus();
+        this.frame.querySelector(`[${name}="${CSS.escape(focused)}"]`)
+      )?.focus({ preventScroll: true });
+  }
+
+  /** The attribute that names what can have the focus. */
+  get focusable() {
+    return "data-intent";
+  }
+
+  /** Reads a window before it is painted.
+      @param {import("./history.js").FrameWindow} window */
+  read(window) {
+    this.lives = livesIn(window, (intent) => this.app.source.endOf(intent));
+  }
+
+  /** @returns {Node[]} */
+  pictures() {
+    return [this.picture()];
   }
 
   paintWords() {
@@ -354,7 +373,7 @@ export class Timeline {
   selection(height) {
     const { index } = this.app.moment;
     const x = this.x(index);
-    if (this.window?.frames.length === 0 || x < -20 || x > this.width + 20) return [];
+    if (this.window?.frames.length === 0 || x < this.left - 38 || x > this.width + 20) return [];
     const w = this.app.model.axis === "sequence" ? Math.max(6, Math.min(24, this.step)) : 6;
     return [
       el("rect", {
@@ -377,14 +396,14 @@ export class Timeline {
     let labelEnd = -Infinity;
     frames.forEach((frame, index) => {
       const x = this.x(index);
-      if (x < -4 || x > this.width + 4) return;
+      if (x < this.left - 22 || x > this.width + 4) return;
       const { entry } = frame;
       if (entry.kind === "confirmed")
         batches += `M${x} ${y}v${-Math.min(16, 5 + 2 * (entry.events?.length ?? 0))}`;
       else ticks += `M${x} ${y}v4`;
       const words = this.label(entry, index);
       const half = words.length * 3.6;
-      if (x - half < labelEnd + 12 || x - half < 0 || x + half > this.width) return;
+      if (x - half < labelEnd + 12 || x - half < this.left - margin || x + half > this.width) return;
       labelEnd = x + half;
       ticks += `M${x} ${y}v7`;
       nodes.push(el("text", { class: "axis-text", x, y: y + 20, "text-anchor": "middle" }, words));
@@ -433,7 +452,7 @@ export class Timeline {
   /** Moves the picture with the pointer. A click on the ground selects the nearest entry.
       @param {PointerEvent} event */
   drag(event) {
-    if (event.button !== 0 || /** @type {any} */ (event.target).closest(".bar")) return;
+    if (event.button !== 0 || /** @type {any} */ (event.target).closest(".bar, .lane")) return;
     const startX = event.clientX;
     const startCenter = this.start + (this.end - this.start) / 2;
     let moved = 0;

@@ -158,27 +158,106 @@ export function rejectionText(entry) {
 
 /** @param {any} entry */
 function batchWords(entry) {
-  const events = entry.events ?? [];
+  const events = worstFirst(entry.events ?? []);
   if (events.length === 0) return `nothing new up to position ${plain(entry.through)}`;
+  // The kind of the entry says what became of a single event.
+  const outcome = (/** @type {any} */ one) => (events.length > 1 ? ` ${one.outcome}` : "");
   const shown = events
     .slice(0, 3)
-    .map(
-      (/** @type {any} */ event) =>
-        eventWords(event.event) +
-        (event.origin ? ` [${plain(event.origin.replica)} ${plain(event.origin.intent)}]` : ""),
+    .map((/** @type {any} */ event) =>
+      hasActor(event)
+        ? `${plain(event.actor)}${outcome(event)}: ${outcomeWords(event)} [${originWords(event)}]`
+        : eventWords(event.event) +
+          (event.origin ? ` [${plain(event.origin.replica)} ${plain(event.origin.intent)}]` : ""),
     );
   const more = events.length - shown.length;
   return shown.join("; ") + (more > 0 ? `; and ${more} more` : "");
 }
 
-/** Returns the kind of an entry as a short label.
+/** Returns the kind of an entry as a short label, or what became of its events if they have actors.
     @param {any} entry */
 export function kindWords(entry) {
+  const events = attributedEvents(entry);
+  const worst = worstOutcome(events);
+  if (worst !== null) {
+    const count = events.filter(({ outcome }) => outcome === worst).length;
+    if (events.length === 1) return worst;
+    return count === events.length ? `${count} ${worst}` : `${count} of ${events.length} ${worst}`;
+  }
   return entry.kind === "intent"
     ? "recorded"
     : entry.kind === "acknowledged"
       ? "accepted"
       : entry.kind;
+}
+
+// ---- Events with actors -------------------------------------------------------------------------
+
+/** What can become of an event that somebody caused, the worst first. */
+export const outcomes = ["rejected", "reworded", "accepted"];
+
+export const nothingWords = "nothing was applied";
+
+/** @param {any} event of a batch */
+const hasActor = ({ actor, outcome }) =>
+  typeof actor === "string" && actor !== "" && outcomes.includes(outcome);
+
+/** Returns the events of an entry that somebody caused.
+    @param {any} entry
+    @returns {any[]} */
+export function attributedEvents(entry) {
+  return entry.kind === "confirmed" ? (entry.events ?? []).filter(hasActor) : [];
+}
+
+/** @param {any[]} events
+    @returns {string | null} */
+export function worstOutcome(events) {
+  return outcomes.find((one) => events.some(({ outcome }) => outcome === one)) ?? null;
+}
+
+/** @param {any[]} events */
+export function worstFirst(events) {
+  const rank = (/** @type {any} */ event) => (hasActor(event) ? outcomes.indexOf(event.outcome) : 0);
+  return [...events].sort((a, b) => rank(a) - rank(b));
+}
+
+/** Returns the name of the mark that shows an outcome. An accepted event is in confirmed state.
+    @param {string} outcome */
+export const outcomeMark = (outcome) => (outcome === "accepted" ? "confirmed" : outcome);
+
+/** Returns the name of an entry's mark.
+    @param {any} entry */
+export function markOf(entry) {
+  const worst = worstOutcome(attributedEvents(entry));
+  return worst === null ? entry.kind : outcomeMark(worst);
+}
+
+/** Says what was applied, or why nothing was.
+    @param {any} event with an actor
+    @returns {string} */
+export function outcomeWords({ event, outcome }) {
+  const found = isObject(event) ? event[outcome] : undefined;
+  if (found === null) return nothingWords;
+  return outcome === "rejected" && isObject(found)
+    ? rejectionText(found)
+    : eventWords(found ?? event);
+}
+
+/** Returns the name of the intent that an event comes from.
+    @param {any} event */
+export function originWords({ origin }) {
+  return isObject(origin) ? `${plain(origin.replica)}.${keyOf(origin.intent)}` : "";
+}
+
+/** @param {any[]} events with actors
+    @returns {string} such as `3 accepted, 1 rejected` */
+export function outcomeCounts(events) {
+  return [...outcomes]
+    .reverse()
+    .map((one) => [one, events.filter(({ outcome }) => outcome === one).length])
+    .filter(([, count]) => count !== 0)
+    .map(([one, count]) => `${count} ${one}`)
+    .join(", ");
 }
 
 /** @param {any} number */

@@ -16,6 +16,7 @@
             PackageResources.source_embedded_js, PackageResources.source_fetched_js,
             PackageResources.history_js, PackageResources.model_js, PackageResources.commands_js,
             PackageResources.pieces_js, PackageResources.lanes_js, PackageResources.timeline_js,
+            PackageResources.actor_lanes_js, PackageResources.actor_timeline_js,
             PackageResources.virtual_js, PackageResources.entries_js, PackageResources.tree_js,
             PackageResources.panel_state_js, PackageResources.panel_overlay_js,
             PackageResources.panel_stories_js, PackageResources.panel_find_js,

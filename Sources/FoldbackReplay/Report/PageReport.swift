@@ -56,7 +56,7 @@
                             Chosen(
                                 sequence: entry.sequence, previous: previous,
                                 intents: entry.intentNumbers + entry.origins.map(\.number),
-                                json: entry.json))
+                                json: log.json(of: entry)))
                     }
                     previous = entry.sequence
                 }

@@ -1,5 +1,6 @@
 import Foldback
 import FoldbackServer
+import Foundation
 import Processes
 import Testing
 
@@ -47,6 +48,32 @@ import Testing
             #expect(line.contains(words), "\(line)")
         }
         #expect(try output("tail", log, "-n", "1").contains(#""text":"Good""#))
+    }
+
+    @Test func `with --json, each decision has its account as actor, and its outcome`() throws {
+        let entries = try output("log", log, "--json").split(separator: "\n")
+            .map { try JSON(parsing: String($0)) }
+        let events = entries.compactMap { $0["events"]?.arrayValue?.first }
+        let actors = events.map { $0["actor"]?.stringValue ?? "none" }
+        #expect(actors == ["none", "mia", "ben", "mia", "ben"])
+        let outcomes = events.map { $0["outcome"]?.stringValue ?? "none" }
+        #expect(outcomes == ["none", "accepted", "rejected", "reworded", "reworded"])
+        #expect(events[2]["event"]?["rejected"]?["message"] == "Not like this.")
+        #expect(events[2]["origin"]?["replica"] == "ben")
+        let last = try output("tail", log, "-n", "1", "--json")
+        #expect(try JSON(parsing: last) == entries[4])
+        let place = try output("why", log, "--place", "/state/posts/mia.1.0/reach", "--json")
+        #expect(place.contains(#""actor":"mia""#), "\(place)")
+    }
+
+    @Test func `an exported log has the bytes, so that it can be imported`() throws {
+        let file = folder.url.appending(path: "authority.ndjson").path
+        let copy = folder.url.appending(path: "copy").path
+        _ = try output("export", log, "-o", file)
+        #expect(!(try String(contentsOfFile: file, encoding: .utf8)).contains("actor"))
+        _ = try output("import", file, copy)
+        #expect(try output("log", copy, "--json") == output("log", log, "--json"))
+        #expect(try output("log", file, "--json") == output("log", log, "--json"))
     }
 
     @Test func `why explains an intent, and a value`() throws {

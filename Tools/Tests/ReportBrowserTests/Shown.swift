@@ -15,6 +15,10 @@ struct Shown: Hashable, Sendable, CustomTestStringConvertible {
         case documents
         /// Documents, with an intent that an outbox has tried to send and then quarantined.
         case attempts
+        /// A server's decisions on the feed, for four accounts.
+        case decisions
+        /// The same for 45 accounts.
+        case crowd
     }
 
     enum Way: Hashable, Sendable {
@@ -32,6 +36,9 @@ struct Shown: Hashable, Sendable, CustomTestStringConvertible {
     static let attempts = [
         Shown(source: .attempts, way: .file), Shown(source: .attempts, way: .inspector),
     ]
+    static let decisions = [
+        Shown(source: .decisions, way: .file), Shown(source: .decisions, way: .inspector),
+    ]
     static let documents = [
         Shown(source: .documents, way: .file), Shown(source: .documents, way: .inspector),
     ]
@@ -43,6 +50,7 @@ struct Shown: Hashable, Sendable, CustomTestStringConvertible {
         switch source {
         case .feed, .bundle: "feed-replay"
         case .documents, .attempts: "foldback"
+        case .decisions, .crowd: "feed-decisions"
         }
     }
 
@@ -88,6 +96,8 @@ struct Shown: Hashable, Sendable, CustomTestStringConvertible {
                     try await Recipes.imported(self.log(of: .feed).value, in: folder)
                 case .documents: try Recipes.documents(in: folder)
                 case .attempts: try await Recipes.attempts(in: folder)
+                case .decisions: try await DecidedFeed.few(in: folder)
+                case .crowd: try await DecidedFeed.crowd(in: folder)
                 }
             }
             logs[source] = log
