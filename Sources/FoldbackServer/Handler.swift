@@ -45,7 +45,7 @@ public struct ServerResponse: Sendable {
 /// | request | answer |
 /// |---|---|
 /// | `POST /v1/spaces/{space}/intents`, a ``/FoldbackSync/SubmitRequest`` | ``/FoldbackSync/Verdicts`` |
-/// | `GET /v1/spaces/{space}/changes?after=90&lineage=9b6d…&wait=25` | ``/FoldbackSync/Changes`` |
+/// | `GET /v1/spaces/{space}/changes?after=90&lineage=9b6d…&digest=5f0c…&wait=25` | ``/FoldbackSync/Changes`` |
 ///
 /// `after` is 0 without it. With `wait`, the answer waits for an event, for as many seconds as it says, at most 55.
 /// Failures are problem documents (RFC 9457). The table of statuses is in the article "Sync an app" of FoldbackSync.
@@ -203,7 +203,14 @@ public struct Handler<Event: Sendable>: Sendable {
             guard let known = Lineage(name) else { throw Problem(400, "the lineage is not valid") }
             lineage = known
         }
-        let device = SyncPoint(lineage: lineage, through: Position(after))
+        var digest: RunningDigest?
+        if let text = request.query["digest"] {
+            guard let known = RunningDigest(text) else {
+                throw Problem(400, "the digest is not valid")
+            }
+            digest = known
+        }
+        let device = SyncPoint(lineage: lineage, through: Position(after), digest: digest)
         do throws(AuthorityFailure) {
             let page =
                 if wait == 0 {

@@ -24,7 +24,10 @@ extension Space {
     ) async throws(AuthorityFailure) -> Verdicts<Event> {
         try requireOpen()
         let (lineage, head) = tail.withLock { ($0.lineage, $0.head) }
-        try device.requireShared(with: lineage, head: head)
+        try device.requireShared(with: lineage, head: head) {
+            [self] position throws(AuthorityFailure) in
+            try digest(at: position, held: tail.withLock { $0.checksum(at: position) })
+        }
         try Self.requireSound(intents)
         guard queue.hasRoom else {
             throw .unavailable(after: .seconds(1), reason: "the space has too many requests")
@@ -125,7 +128,12 @@ extension Space {
             // A decision that the store could not apply has no effect there (N9).
             if let fault { return all(.unavailable(after: nil, reason: fault)) }
             let decided = DecidedGroup(position: group.position, group.decisions)
-            tail.withLock { $0.append(decided) }
+            // Only this space writes to the log, so the group is its last entry.
+            let end = store.core.published
+            precondition(
+                end.sequence.value == group.position.value,
+                "the log ends at \(end.sequence), and its newest group is at \(group.position)")
+            tail.withLock { $0.append(decided, checksum: end.chain) }
             decisions.ring()
         }
         (working, replicas) = group.kept(after: &workingBytes)

@@ -9,7 +9,10 @@ extension Space {
         try requireOpen()
         // Head and newest groups are of one moment (N12).
         let tail = tail.withLock { $0 }
-        try device.requireShared(with: tail.lineage, head: tail.head)
+        try device.requireShared(with: tail.lineage, head: tail.head) {
+            position throws(AuthorityFailure) in
+            try digest(at: position, held: tail.checksum(at: position))
+        }
         var events: [ConfirmedEvent<Event>] = []
         var (bytes, read) = (0, 0)
         var through = device.through
@@ -35,7 +38,29 @@ extension Space {
         }
         return Changes(
             events: events, through: through, hasMore: through < tail.head, lineage: tail.lineage,
-            head: tail.head)
+            head: tail.head,
+            digest: try digest(at: through, held: tail.checksum(at: through)))
+    }
+
+    /// Returns the running digest of all groups up to a position (N6); nil at 0.
+    ///
+    /// A record has the checksum of the record before it (L5), so the checksum of the group's record stands
+    /// for all groups. The digest mixes it with the log's first replica id: with the checksums themselves, a
+    /// device could check what it guesses of effects that it may not see (N8).
+    ///
+    /// - Parameter checksum: the record's checksum if it is in memory; nil to read the record.
+    nonisolated func digest(
+        at position: Position, held checksum: UInt64?
+    ) throws(AuthorityFailure) -> RunningDigest? {
+        guard position > 0 else { return nil }
+        do throws(LogError) {
+            let checksum =
+                if let checksum { checksum } else {
+                    try store.checksum(at: LogSequence(position.value))
+                }
+            let mixed = Checksum.of(Array("\(firstReplica) \(checksum)".utf8).span.bytes, seed: 0)
+            return RunningDigest(String(mixed, radix: 16))
+        } catch { throw .unavailable(after: nil, reason: "\(error)") }
     }
 
     /// Reads a group from the log.

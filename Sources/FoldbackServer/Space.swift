@@ -30,6 +30,8 @@ public actor Space<R: Rules> {
     public nonisolated let store: Store<Decided<R.State>>
     /// The replica id of the log, which no device can have.
     nonisolated let replica: ReplicaID
+    /// The first replica id of the log, which its copies keep, and which no device is told.
+    nonisolated let firstReplica: ReplicaID
     nonisolated let codec: DecisionCodec<Event>
     /// The number of effects of earlier versions that do not apply any more, and are left out as on a
     /// device (F9). They come before all others: a space with another fault decides nothing.
@@ -129,13 +131,16 @@ public actor Space<R: Rules> {
         let founding = try await Self.found(store, lineage)
         self.store = store
         replica = founding.replica
+        firstReplica = store.core.storage.header.replicas.names[0]
         self.name = name
         self.rules = rules
         self.sources = sources
         codec = DecisionCodec(inner: R.State.codec)
         toleratedFaultCount = try Self.toleratedFaultCount(of: store)
         decisions = bell
-        tail = Mutex(SpaceTail(lineage: founding.lineage, head: store.status.through))
+        let end = store.core.published
+        tail = Mutex(
+            SpaceTail(lineage: founding.lineage, head: end.through, checksum: end.chain))
     }
 
     /// The name of the space's data (N6). It does not change while the space is open.

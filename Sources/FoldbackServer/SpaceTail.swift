@@ -5,25 +5,30 @@ struct SpaceTail<Event: Sendable>: Sendable {
     let lineage: Lineage
     /// The position of the newest group.
     private(set) var head: Position
-    /// The newest groups, ascending and without gaps; the last one is at ``head``.
-    private var groups: [DecidedGroup<Event>] = []
+    /// The checksum of the newest group's record.
+    private(set) var checksum: UInt64
+    /// The newest groups, ascending and without gaps, with the checksums of their records; the last one is at
+    /// ``head``.
+    private var groups: [(group: DecidedGroup<Event>, checksum: UInt64)] = []
     private var first = 0
     private var count = 0
     private var bytes = 0
 
-    init(lineage: Lineage, head: Position) {
+    init(lineage: Lineage, head: Position, checksum: UInt64) {
         self.lineage = lineage
         self.head = head
+        self.checksum = checksum
     }
 
-    mutating func append(_ group: DecidedGroup<Event>) {
-        groups.append(group)
+    mutating func append(_ group: DecidedGroup<Event>, checksum: UInt64) {
+        groups.append((group, checksum))
         head = group.position
+        self.checksum = checksum
         count += group.weight
         bytes += group.bytes
         while count > SpaceLimits.tailCountMax || bytes > SpaceLimits.tailBytesMax {
-            count -= groups[first].weight
-            bytes -= groups[first].bytes
+            count -= groups[first].group.weight
+            bytes -= groups[first].group.bytes
             first += 1
         }
         if first > groups.count / 2 {
@@ -34,9 +39,18 @@ struct SpaceTail<Event: Sendable>: Sendable {
 
     /// Returns the group at a position; nil if it is not in memory.
     func group(at position: Position) -> DecidedGroup<Event>? {
+        place(of: position).map { groups[$0].group }
+    }
+
+    /// Returns the checksum of the record at a position; nil if it is not in memory.
+    func checksum(at position: Position) -> UInt64? {
+        position == head ? checksum : place(of: position).map { groups[$0].checksum }
+    }
+
+    private func place(of position: Position) -> Int? {
         let held = groups.count - first
         guard position <= head, head.value - position.value < UInt64(held) else { return nil }
-        return groups[groups.count - 1 - Int(head.value - position.value)]
+        return groups.count - 1 - Int(head.value - position.value)
     }
 }
 

@@ -28,7 +28,8 @@ import Foldback
 ///   with others, until its verdict has arrived.
 ///
 /// Each request carries what the device knows (``/Foldback/SyncPoint``). If the authority has
-/// another lineage, or no longer has the events up to `through`, it decides nothing and throws
+/// another lineage, another digest at `through`, or no longer has the events up to `through`, it decides
+/// nothing and throws
 /// ``AuthorityFailure/superseded(shared:)``. (If it decided, a request that was on its way could be
 /// applied again when the device continues under new ids.) Each answer carries the authority's
 /// lineage and head, if it has them, and the device compares them too. So an intent never counts as
@@ -202,16 +203,20 @@ public struct Changes<Event: Sendable>: Sendable {
     public let lineage: Lineage?
     /// The authority's highest position; nil if it has none. It can be above ``through``.
     public let head: Position?
+    /// The authority's digest at ``through``; nil if it has none. The device sends it back, and the
+    /// authority answers `.superseded` if it has another digest there (N6).
+    public let digest: RunningDigest?
 
     public init(
         events: [ConfirmedEvent<Event>], through: Position, hasMore: Bool,
-        lineage: Lineage? = nil, head: Position? = nil
+        lineage: Lineage? = nil, head: Position? = nil, digest: RunningDigest? = nil
     ) {
         self.events = events
         self.through = through
         self.hasMore = hasMore
         self.lineage = lineage
         self.head = head
+        self.digest = digest
     }
 }
 

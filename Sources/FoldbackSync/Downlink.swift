@@ -288,7 +288,8 @@ public final class Downlink<P: EventFold>: Sendable {
             try await store.confirm(
                 changes.events,
                 through: changes.through,  // mutant: downlink-through
-                from: changes.lineage)
+                from: changes.lineage,
+                noting: changes.digest.map { NotedDigest($0, at: changes.through) })
         } catch {
             switch error {
             case .log(.closed): return .storeClosed

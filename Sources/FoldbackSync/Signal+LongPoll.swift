@@ -20,7 +20,8 @@ extension Signal {
             let changes = try await page(known)
             guard changes.events.isEmpty, !changes.hasMore else { return changes }
             // What was passed over is not read again.
-            known = SyncPoint(lineage: device.lineage, through: changes.through)
+            known = SyncPoint(
+                lineage: device.lineage, through: changes.through, digest: changes.digest)
             let isOver = await wait(after: seen, until: end, sources)
             if Task.isCancelled { throw .unreachable(reason: "the task was canceled") }
             if isOver { return changes }

@@ -35,7 +35,10 @@ import Testing
             // Twice: the second run meets the data of the first.
             for seed in [1, 2] as [UInt64] {
                 let report = await checkAuthority(authority, samples: Self.samples, seed: seed)
-                #expect(report.isClean && report.passed.count == 16, "\(report)")
+                #expect(report.isClean, "\(report)")
+                // The authority in memory has no digests.
+                #expect(report.passed.count + report.skipped.count == 17, "\(report)")
+                #expect(report.skipped.isEmpty == !(authority is InProcessAuthority<Board>))
             }
         }
         await space.close()

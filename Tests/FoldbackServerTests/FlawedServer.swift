@@ -14,6 +14,7 @@ final class FlawedServer: Authority {
         case pageSplitsAPosition, reusedIDIsAccepted, reusedIDReplacesTheVerdict
         case strangerIsDecided, deviceAheadIsDecided, effectWithoutOrigin, rejectedHasAnEffect
         case decidedTwiceAtOnce, otherEventThanTheVerdict, noLineage
+        case otherDigestIsDecided, digestIsComparedAtTheHead
 
         /// The check that names the flaw.
         var check: String? {
@@ -38,6 +39,8 @@ final class FlawedServer: Authority {
             case .decidedTwiceAtOnce: "A1: an intent that comes twice at once is decided once"
             case .otherEventThanTheVerdict: "A1: a replacing event stays the same"
             case .noLineage: "N6: each answer names the lineage and the head"
+            case .otherDigestIsDecided, .digestIsComparedAtTheHead:
+                "N6: a page's digest comes back, and another digest is superseded"
             }
         }
     }
@@ -50,6 +53,12 @@ final class FlawedServer: Authority {
         var events: [ConfirmedEvent<Move>] = []
         /// Effects that are not written yet.
         var late: [ConfirmedEvent<Move>] = []
+
+        /// It tells this server's positions apart, and no more.
+        func digest(at position: Position) -> RunningDigest? {
+            let count = events.count { $0.position <= position }
+            return RunningDigest("\(count) up to \(position)")
+        }
     }
 
     private let flaw: Flaw
@@ -145,7 +154,8 @@ final class FlawedServer: Authority {
                 events: page,
                 through: flaw == .throughAheadOfItsPage ? data.head : through,
                 hasMore: flaw == .throughAheadOfItsPage ? false : !isAll,
-                lineage: flaw == .noLineage ? nil : lineage, head: data.head)
+                lineage: flaw == .noLineage ? nil : lineage, head: data.head,
+                digest: data.digest(at: through))
         }
     }
 
@@ -158,5 +168,8 @@ final class FlawedServer: Authority {
         guard device.through <= data.head || flaw == .deviceAheadIsDecided else {
             throw .superseded(shared: data.head)
         }
+        guard let digest = device.digest, flaw != .otherDigestIsDecided else { return }
+        let place = flaw == .digestIsComparedAtTheHead ? data.head : device.through
+        guard digest == data.digest(at: place) else { throw .superseded(shared: 0) }
     }
 }

@@ -98,12 +98,20 @@ import Testing
     }
 
     @Test func `groups without effects do not stay in memory`() {
-        var tail = SpaceTail<Move>(lineage: .fresh(), head: 0)
+        var tail = SpaceTail<Move>(lineage: .fresh(), head: 0, checksum: 7)
+        #expect(tail.checksum(at: 0) == 7)
         for position in 1...10_000 as ClosedRange<UInt64> {
-            tail.append(DecidedGroup(position: Position(position), []))
+            tail.append(DecidedGroup(position: Position(position), []), checksum: position)
         }
-        let held = (1...10_000).count { tail.group(at: Position(UInt64($0))) != nil }
-        #expect(held <= SpaceLimits.tailCountMax && tail.group(at: 10_000) != nil)
+        let held = Set(
+            (1...10_000 as ClosedRange<UInt64>).filter {
+                tail.group(at: Position($0)) != nil
+            })
+        #expect(held.count <= SpaceLimits.tailCountMax && held.contains(10_000))
+        for position in 1...10_001 as ClosedRange<UInt64> {
+            let isHeld = held.contains(position)
+            #expect(tail.checksum(at: Position(position)) == (isHeld ? position : nil))
+        }
     }
 
     @Test func `a space that cannot be opened is tried again after some seconds`() async throws {

@@ -75,6 +75,15 @@ import Testing
         try expect(
             SyncPoint(lineage: Lineage("9b6d"), through: 90),
             #"{"lineage":"9b6d","through":90}"#)
+        try expect(
+            SyncPoint(
+                lineage: Lineage("9b6d"), through: 90, digest: RunningDigest("5f0c")),
+            #"{"digest":"5f0c","lineage":"9b6d","through":90}"#)
+        for digest in [#""""#, "7", #""\#(String(repeating: "5", count: 256))""#] {
+            #expect(throws: JSONFormError.self) {
+                try SyncPoint(jsonBytes: Array(#"{"through":90,"digest":\#(digest)}"#.utf8))
+            }
+        }
     }
 
     @Test func `an event carries its format, and is JSON for codec 1 and base64 otherwise`() throws
@@ -237,12 +246,14 @@ import Testing
     @Test func `an example of the protocol is read: a page of changes`() throws {
         let text =
             #"{"events":[{"position":91,"format":[1,2],"event":{"liked":{"post":"42"}},"#
-            + #""origin":{"replica":"4f1e","intent":17}}],"through":95,"more":false,"behind":0}"#
+            + #""origin":{"replica":"4f1e","intent":17}}],"through":95,"more":false,"behind":0,"#
+            + #""digest":"5f0c"}"#
         let event = ConfirmedEvent<Like>(
             position: 91, recorded: Self.liked, origin: Self.id(17))
         #expect(
             try Changes<Like>(jsonBytes: Array(text.utf8))
-                == Changes(events: [event], through: 95, hasMore: false))
+                == Changes(
+                    events: [event], through: 95, hasMore: false, digest: RunningDigest("5f0c")))
     }
 
     @Test func `a replacement without its format is an error, and not an acceptance without one`()
@@ -290,9 +301,11 @@ import Testing
             id: Self.id(17), event: Like.liked(post: "42"), recorded: Self.liked,
             time: Timestamp(millisecondsSince1970: 1_795_209_600_000), info: ["screen": "feed"])
         let request = SubmitRequest(
-            [intent], from: SyncPoint(lineage: Lineage("9b6d"), through: 90))
+            [intent],
+            from: SyncPoint(
+                lineage: Lineage("9b6d"), through: 90, digest: RunningDigest("5f0c")))
         let text =
-            #"{"intents":[{"event":{"liked":{"post":"42"}},"format":[1,2],"#
+            #"{"digest":"5f0c","intents":[{"event":{"liked":{"post":"42"}},"format":[1,2],"#
             + #""info":{"screen":"feed"},"number":17,"time":1795209600000}],"#
             + #""lineage":"9b6d","replica":"4f1e","through":90}"#
         try expect(request, text)

@@ -83,6 +83,9 @@ package struct Verifier {
         try noting("lineage") { verifier throws(LogError) in
             _ = try verifier.storage.lineage()
         }
+        try noting("digest") { verifier throws(LogError) in
+            _ = try verifier.storage.digest()
+        }
         try noting("lost data") { verifier throws(LogError) in
             _ = try verifier.storage.lostData()
         }

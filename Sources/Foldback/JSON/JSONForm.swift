@@ -132,4 +132,12 @@ package struct JSONMembers {
     package func lineageIfPresent(_ name: ExactString) throws(JSONFormError) -> Lineage? {
         try optional(name, "a text of 1 to 255 bytes") { $0.stringValue.flatMap { Lineage($0) } }
     }
+
+    package func digestIfPresent(
+        _ name: ExactString
+    ) throws(JSONFormError) -> RunningDigest? {
+        try optional(name, "a text of 1 to 255 bytes") {
+            $0.stringValue.flatMap { RunningDigest($0) }
+        }
+    }
 }

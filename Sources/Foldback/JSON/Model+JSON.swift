@@ -14,19 +14,25 @@ extension IntentID: JSONForm {
     public func json() -> JSON { .of(self) }
 }
 
-/// `{"lineage":"9b6d…","through":90}`, without a lineage if none is known.
+/// `{"lineage":"9b6d…","through":90,"digest":"5f0c…"}`, without a lineage or a digest if none is known.
 extension SyncPoint: JSONForm {
     public init(json: JSON) throws {
         let members = try JSONMembers(json, of: "a sync point")
         self.init(
             lineage: try members.lineageIfPresent("lineage"),
-            through: try members.number("through"))
+            through: try members.number("through"),
+            digest: try members.digestIfPresent("digest"))
     }
 
-    public func json() -> JSON {
-        var object: JSON.Object = ["through": .of(through)]
+    public func json() -> JSON { .object(added(to: [:])) }
+
+    /// Returns the members of another value with those of the sync point.
+    package func added(to object: JSON.Object) -> JSON.Object {
+        var object = object
+        object["through"] = .of(through)
         object["lineage"] = lineage.map { .string($0.name) }
-        return .object(object)
+        object["digest"] = digest.map { .string($0.text) }
+        return object
     }
 }
 

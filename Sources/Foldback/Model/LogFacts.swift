@@ -6,6 +6,8 @@ package struct LogFacts: Sendable {
     let sentElsewhere: Set<IntentNumber>
     /// The lineage of the authority that the log has answers from; nil if none was named yet.
     package fileprivate(set) var lineage: Lineage?
+    /// The newest digest that a page named; nil if none did.
+    fileprivate(set) var digest: NotedDigest?
     /// The finding that the authority has lost events; nil if it was not made.
     package fileprivate(set) var lostData: LostData?
     /// The faults that a person has seen; nil if none were marked.
@@ -13,18 +15,37 @@ package struct LogFacts: Sendable {
 
     package init(
         attempts: Attempts = Attempts(), sentElsewhere: Set<IntentNumber> = [],
-        lineage: Lineage? = nil, lostData: LostData? = nil, seenFaults: SeenFaults? = nil
+        lineage: Lineage? = nil, digest: NotedDigest? = nil, lostData: LostData? = nil,
+        seenFaults: SeenFaults? = nil
     ) {
         self.sentElsewhere = sentElsewhere
         self.seenFaults = seenFaults
         self.attempts = attempts
         self.lineage = lineage
+        self.digest = digest
         self.lostData = lostData
+    }
+
+    /// Returns the authority's digest at the position that the log covers; nil if it is not known: the page
+    /// that raised `through` named none, or older code recorded it.
+    func digest(at through: Position) -> RunningDigest? {
+        digest.flatMap { $0.through == through ? $0.digest : nil }  // mutant: stale-digest
     }
 
     /// Whether the authority may have a pending intent (F7, BK2).
     func mayHaveLeft(_ number: IntentNumber) -> Bool {
         attempts[number] != nil || sentElsewhere.contains(number)
+    }
+}
+
+/// The digest that an authority has at a position (N6).
+package struct NotedDigest: Equatable, Sendable {
+    let through: Position
+    let digest: RunningDigest
+
+    package init(_ digest: RunningDigest, at through: Position) {
+        self.through = through
+        self.digest = digest
     }
 }
 
@@ -59,9 +80,16 @@ package struct SeenFaults: Equatable, Sendable {
 extension LogState {
     /// Refuses everything of an authority that is not the one that the log knows, or that has lost
     /// events (N6).
-    package func refusal(ofAuthority named: Lineage?) -> Refusal? {
+    ///
+    /// - Parameter digest: what the answer names as the authority's digest; nil if it names none.
+    package func refusal(
+        ofAuthority named: Lineage?, with digest: NotedDigest? = nil
+    ) -> Refusal? {
         if let lostData = facts.lostData { return .superseded(shared: lostData.shared) }
         if let named, named.isOther(than: facts.lineage) { return .superseded(shared: 0) }
+        if let digest, let known = facts.digest, digest.through == known.through, digest != known {
+            return .superseded(shared: 0)
+        }
         return nil
     }
 
@@ -70,6 +98,20 @@ extension LogState {
         guard facts.lineage == nil, let named else { return nil }
         facts.lineage = named
         return named
+    }
+
+    /// Keeps the authority's digest if it is that of exactly what the log covers. Returns whether that is
+    /// new.
+    package mutating func noteDigest(_ named: NotedDigest) -> Bool {
+        guard named.through == through, named != facts.digest else { return false }
+        facts.digest = named
+        return true
+    }
+
+    /// Forgets the authority's digest. Returns whether one was known.
+    package mutating func forgetDigest() -> Bool {
+        defer { facts.digest = nil }
+        return facts.digest != nil
     }
 
     /// Keeps, or with nil forgets, that the authority has lost events. Returns whether that is new.

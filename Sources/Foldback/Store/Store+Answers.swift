@@ -132,6 +132,16 @@ extension Store {
     public nonisolated(nonsending) func confirm(
         _ events: [ConfirmedEvent<P.Event>], through: Position? = nil, from lineage: Lineage? = nil
     ) async throws(CommandError) -> BatchResult {
+        try await confirm(events, through: through, from: lineage, noting: nil)
+    }
+
+    /// The same for a batch with the authority's digest at its `through`. The log keeps the digest in the
+    /// transaction of the batch, until `through` rises.
+    @discardableResult
+    package nonisolated(nonsending) func confirm(
+        _ events: [ConfirmedEvent<P.Event>], through: Position?, from lineage: Lineage?,
+        noting digest: NotedDigest?
+    ) async throws(CommandError) -> BatchResult {
         var confirmed: [Confirmed] = []
         for event in events {
             confirmed.append(
@@ -142,7 +152,8 @@ extension Store {
         let bytes = confirmed.limitedBytes
         try Limit.batch.require(bytes)
         let command = Command.confirm(confirmed, through: through)
-        switch try await submit(answer: command, from: lineage, bytes: bytes).outcome() {
+        let request = try await submit(answer: command, from: lineage, at: digest, bytes: bytes)
+        switch try await request.outcome() {
         case .confirmed(let sequence, let through): return .confirmed(sequence, through: through)
         case .batchIgnored(let through): return .ignored(through: through)
         case let other: preconditionFailure("\(other) is not an outcome of a batch")
@@ -256,7 +267,10 @@ extension Store {
 
     /// What this log knows of the authority's data. O(1), from any task.
     public var syncPoint: SyncPoint {
-        core.publication.read { SyncPoint(lineage: $0.lineage, through: $0.through) }
+        core.publication.read {
+            SyncPoint(
+                lineage: $0.lineage, through: $0.through, digest: $0.facts.digest(at: $0.through))
+        }
     }
 
     // MARK: Reading answers
@@ -319,6 +333,15 @@ extension Store {
     ) throws(LogError) -> [LogEntry<P.Event>] {
         try core.records(from: start, countMax: countMax, upTo: core.published.sequence)
             .map(LogEntry.init)
+    }
+
+    /// Returns the checksum of an entry's record, which covers all records up to it (L5).
+    ///
+    /// May block on the disk. O(n) in the record's bytes.
+    ///
+    /// - Throws: `.damaged` also if the log lacks the entry; `.closed`, `.storage`; `.compacted`.
+    package func checksum(at sequence: LogSequence) throws(LogError) -> UInt64 {
+        try core.storage.checksum(at: sequence)
     }
 
     /// The number of confirmed events that this code read only in part; see

@@ -210,7 +210,8 @@ private struct Beginning {
             events: [], through: point?.through ?? 0,
             settled: point.map { fold.state.accepted(upTo: $0.through).sorted() } ?? [])
         let effects = fold.append(.confirmed(batch), at: sequence)
-        var facts = [TableWrite(.log, .bytes(SeenFaults.key), nil)]
+        // The states may come from other data than the digest, at the same position.
+        var facts = [SeenFaults.key, NotedDigest.key].map { TableWrite(.log, .bytes($0), nil) }
         if let lineage = point?.lineage {
             facts.append(TableWrite(.log, .bytes(Lineage.key), lineage.encoded))
         }

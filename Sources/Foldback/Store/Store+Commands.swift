@@ -275,9 +275,9 @@ extension Store {
     }
 
     nonisolated(nonsending) func submit(
-        answer: Command, from lineage: Lineage?, bytes: Int
+        answer: Command, from lineage: Lineage?, at digest: NotedDigest? = nil, bytes: Int
     ) async throws(CommandError) -> Request {
-        try await core.runner.submit(.answer(answer, from: lineage), bytes: bytes)
+        try await core.runner.submit(.answer(answer, from: lineage, at: digest), bytes: bytes)
     }
 
     nonisolated(nonsending) private func appended(

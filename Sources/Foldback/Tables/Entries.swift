@@ -66,6 +66,18 @@ extension LogStorage {
         return decoded
     }
 
+    /// Returns the checksum of a record, checked.
+    ///
+    /// - Throws: `.damaged` also if the log lacks the record; `.compacted`; the storage's errors.
+    func checksum(at sequence: LogSequence) throws(LogError) -> UInt64 {
+        guard let bytes = try record(at: sequence) else { throw missing(sequence) }
+        do throws(FormatError) {
+            return try ByteReader(sealed: bytes, seed: sequence.value).checksum
+        } catch {
+            throw LogError(error, at: path, sequence: sequence)
+        }
+    }
+
     /// Returns the error for a missing record.
     package func missing(_ sequence: LogSequence) -> LogError {
         .damaged(path: path, sequence: sequence, reason: "the record is missing")

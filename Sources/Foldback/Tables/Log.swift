@@ -16,6 +16,25 @@ extension Lineage: LogRow {
     package func writeFields(to writer: inout ByteWriter) { writer.sized(name.string) }
 }
 
+extension NotedDigest: LogRow {
+    package static let key = KeyBytes(Array("digest".utf8))
+    package static let rowName = "digest"
+    package static let format: UInt8 = 1
+
+    package init(fields reader: inout ByteReader) throws(FormatError) {
+        let through = Position(try reader.variable())
+        guard let digest = RunningDigest(try reader.sizedString()) else {
+            throw .damaged("it has no usable text")
+        }
+        self.init(digest, at: through)
+    }
+
+    package func writeFields(to writer: inout ByteWriter) {
+        writer.variable(through)
+        writer.sized(digest.text.string)
+    }
+}
+
 extension LostData: LogRow {
     package static let key = KeyBytes(Array("superseded".utf8))
     package static let rowName = "superseded"
@@ -262,6 +281,11 @@ extension LogStorage {
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
     package func lineage() throws(LogError) -> Lineage? { try row(of: Lineage.self) }
 
+    /// Returns the newest digest that the authority named, with its position; nil if it named none.
+    ///
+    /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
+    package func digest() throws(LogError) -> NotedDigest? { try row(of: NotedDigest.self) }
+
     /// Returns the finding that the authority has lost events; nil if it was not made.
     ///
     /// - Throws: `.damaged`, `.newerFormat`, `.closed`, `.storage`.
@@ -291,6 +315,9 @@ extension LogStorage {
 
 extension WriteBatch {
     package mutating func writeLineage(_ lineage: Lineage) { self.lineage = lineage }
+
+    /// - Parameter digest: nil removes the row.
+    package mutating func writeDigest(_ digest: NotedDigest?) { self.digest = .some(digest) }
 
     /// - Parameter lostData: nil removes the finding.
     package mutating func writeLostData(_ lostData: LostData?) { self.lostData = .some(lostData) }

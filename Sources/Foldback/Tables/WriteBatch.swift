@@ -13,6 +13,8 @@ package struct WriteBatch: Sendable {
     var registered: [TableWrite] = []
     var lineage: Lineage?
     /// Nil: unchanged. The inner nil removes the row.
+    var digest: NotedDigest??
+    /// Nil: unchanged. The inner nil removes the row.
     var lostData: LostData??
     var continued: ContinuedIntents?
     var sharedConflicts: SharedConflicts?
@@ -22,13 +24,14 @@ package struct WriteBatch: Sendable {
 
     package var isEmpty: Bool {
         records.isEmpty && attempts.isEmpty && checkpoints.isEmpty && rows.isEmpty
-            && projections.isEmpty && registered.isEmpty && lineage == nil
+            && projections.isEmpty && registered.isEmpty && lineage == nil && digest == nil
             && lostData == nil && continued == nil && sharedConflicts == nil && seenFaults == nil
     }
 
     package var hasEntries: Bool { !records.isEmpty }
     var hasFactsBeside: Bool {
-        !attempts.isEmpty || lineage != nil || lostData != nil || seenFaults != nil
+        !attempts.isEmpty || lineage != nil || digest != nil || lostData != nil
+            || seenFaults != nil
     }
 
     /// All writes, in the order of execution.
@@ -49,6 +52,9 @@ package struct WriteBatch: Sendable {
         writes += registered
         if let lineage {
             writes.append(TableWrite(.log, .bytes(Lineage.key), lineage.encoded))
+        }
+        if let digest {
+            writes.append(TableWrite(.log, .bytes(NotedDigest.key), digest?.encoded))
         }
         if let lostData {
             writes.append(TableWrite(.log, .bytes(LostData.key), lostData?.encoded))

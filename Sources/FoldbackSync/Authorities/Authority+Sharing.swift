@@ -4,12 +4,18 @@ import Foldback
 extension SyncPoint {
     /// Checks that an authority has everything that the device has from it (N6).
     ///
-    /// - Throws: `.superseded` if the device knows another lineage, or is ahead.
+    /// - Parameter digest: returns the authority's digest at a position up to `head`; nil if it has none
+    ///   there. It is asked only if the device has one.
+    /// - Throws: `.superseded` if the device knows another lineage, is ahead, or has another digest: nobody
+    ///   can tell then how far back both have the same. The errors of `digest`.
     package func requireShared(
-        with lineage: Lineage, head: Position
+        with lineage: Lineage, head: Position,
+        digest: (Position) throws(AuthorityFailure) -> RunningDigest? = { _ in nil }
     ) throws(AuthorityFailure) {
         if lineage.isOther(than: self.lineage) { throw .superseded(shared: 0) }
         guard through <= head else { throw .superseded(shared: head) }
+        guard let known = self.digest, let own = try digest(through) else { return }
+        guard own == known else { throw .superseded(shared: 0) }  // mutant: other-digest
     }
 }
 

@@ -1,7 +1,7 @@
 import Foldback
 
 /// `{"events":[{"position":91,"format":[1,2],"event":{…},"origin":{…}}],"through":95,"more":false}`,
-/// with `"lineage"` and `"head"` if the authority has them.
+/// with `"lineage"`, `"head"` and `"digest"` if the authority has them.
 ///
 /// Events are read as bytes, and only bytes can be written: see ``recorded(by:)``.
 extension Changes: JSONForm {
@@ -12,7 +12,8 @@ extension Changes: JSONForm {
             through: try members.number("through"),
             hasMore: try members.required("more", "true or false", \.boolValue),
             lineage: try members.lineageIfPresent("lineage"),
-            head: try members.numberIfPresent("head"))
+            head: try members.numberIfPresent("head"),
+            digest: try members.digestIfPresent("digest"))
     }
 
     public func json() throws -> JSON {
@@ -22,6 +23,7 @@ extension Changes: JSONForm {
         ]
         object["lineage"] = lineage.map { .string($0.name) }
         object["head"] = head.map { .of($0) }
+        object["digest"] = digest.map { .string($0.text) }
         return .object(object)
     }
 
@@ -31,6 +33,6 @@ extension Changes: JSONForm {
     public func recorded(by codec: any EventCodec<Event>) throws -> Changes {
         Changes(
             events: try events.map { try $0.recorded(by: codec) }, through: through,
-            hasMore: hasMore, lineage: lineage, head: head)
+            hasMore: hasMore, lineage: lineage, head: head, digest: digest)
     }
 }

@@ -9,7 +9,7 @@ import Foldback
 /// ```
 ///
 /// ```
-/// {"replica":"4f1e…","lineage":"9b6d…","through":90,
+/// {"replica":"4f1e…","lineage":"9b6d…","through":90,"digest":"5f0c…",
 ///  "intents":[{"number":17,"format":[1,2],"event":{…},"time":1795209600000,"info":{"screen":"feed"}}]}
 /// ```
 /// If the intents are of several replicas, those of other replicas than the first have their own
@@ -35,12 +35,10 @@ extension SubmitRequest: Encodable {
     public func json() -> JSON {
         let shared = intents.first?.id.replica
         var object: JSON.Object = [
-            "through": .of(device.through),
-            "intents": .array(intents.map { .object($0.members(besides: shared)) }),
+            "intents": .array(intents.map { .object($0.members(besides: shared)) })
         ]
         object["replica"] = shared.map { .string($0.name) }
-        object["lineage"] = device.lineage.map { .string($0.name) }
-        return .object(object)
+        return .object(device.added(to: object))
     }
 
     /// Returns the request as JSON text in UTF-8.

@@ -309,6 +309,41 @@ extension AuthorityCheck {
                 }
                 try await exchange.requireNoEffect(of: intent)
             },
+            AuthorityCheck(
+                name: "N6: a page's digest comes back, and another digest is superseded",
+                remedy:
+                    "Compare the request's digest with your own at its through before you decide. "
+                    + "Answer with superseded and 0 if you have another one there, and as always if "
+                    + "you have none."
+            ) { exchange throws(Broken) in
+                let replica = exchange.replica()
+                var last = try await exchange.page(after: exchange.start)
+                for number in 1...3 as ClosedRange<UInt64> {
+                    try await exchange.accepted([try exchange.intent(number, of: replica)])
+                    let page = try await exchange.page(after: last.through, digest: last.digest)
+                    // The position before has its digest still, whatever came after it.
+                    _ = try await exchange.page(after: last.through, digest: last.digest)
+                    last = page
+                }
+                guard let digest = last.digest else {
+                    throw Broken("a server whose pages have digests", isOptional: true)
+                }
+                let intents = [try exchange.intent(4, of: replica)]
+                let other = SyncPoint(
+                    lineage: exchange.lineage, through: last.through,
+                    digest: RunningDigest(digest.description == "other" ? "another" : "other"))
+                guard try await exchange.superseded(intents, from: other) == 0 else {
+                    throw Broken("the request was not superseded from 0")
+                }
+                guard await exchange.isSuperseded(fetching: other) else {
+                    throw Broken("it fetched a page after data that the server does not have")
+                }
+                try await exchange.requireNoEffect(of: intents[0])
+                let own = SyncPoint(
+                    lineage: exchange.lineage, through: last.through, digest: digest)
+                try exchange.requireAccepted(
+                    intents, in: try await exchange.decide(intents, from: own))
+            },
         ]
     }
 }

@@ -105,7 +105,8 @@ final class Exchange<Event: Sendable> {
     ) async throws(Broken) -> Position? {
         note(
             "→ \(shown(intents)), lineage "
-                + "\(device.lineage.map(\.description) ?? "none"), through \(device.through)")
+                + "\(device.lineage.map(\.description) ?? "none"), through \(device.through)"
+                + (device.digest.map { ", digest \($0)" } ?? ""))
         do throws(AuthorityFailure) {
             _ = try await authority.submit(intents, from: device)
             note("← an answer")
@@ -130,9 +131,11 @@ final class Exchange<Event: Sendable> {
         }
     }
 
-    func page(after position: Position) async throws(Broken) -> Changes<Event> {
-        let device = SyncPoint(lineage: lineage, through: position)
-        note("→ changes after \(position)")
+    func page(
+        after position: Position, digest: RunningDigest? = nil
+    ) async throws(Broken) -> Changes<Event> {
+        let device = SyncPoint(lineage: lineage, through: position, digest: digest)
+        note("→ changes after \(position)" + (digest.map { ", digest \($0)" } ?? ""))
         let page = try await repeated { () throws(AuthorityFailure) in
             try await authority.changes(after: device)
         }
@@ -243,5 +246,10 @@ final class Exchange<Event: Sendable> {
 /// What a server did against a law.
 struct Broken: Error {
     let what: String
-    init(_ what: String) { self.what = what }
+    /// Whether nothing is broken: the server does not have what the check is about.
+    let isOptional: Bool
+
+    init(_ what: String, isOptional: Bool = false) {
+        (self.what, self.isOptional) = (what, isOptional)
+    }
 }

@@ -23,7 +23,7 @@ struct NewerAnswer<P: EventFold>: Sendable {
         }
         return Changes(
             events: events, through: changes.through, hasMore: changes.hasMore,
-            lineage: changes.lineage, head: changes.head)
+            lineage: changes.lineage, head: changes.head, digest: changes.digest)
     }
 
     /// Returns the verdicts with their replacements as bytes; nil if there are none.

@@ -13,6 +13,18 @@ let serverMutants: [Mutant] = [
         test: "N6: a copy has a new lineage, unless it is adopted",
         at: "copied-space", .replace("known.replica == status.replica", with: "true")),
     Mutant(
+        "a device with another digest is served", rule: "N6",
+        test: "N6: a space on an older image supersedes a device that has more",
+        at: "other-digest", .holds),
+    Mutant(
+        "a log keeps the digest of data that it cannot tell apart", rule: "N6",
+        test: "N6: a device that cannot see the difference goes on",
+        at: "kept-digest", .skip()),
+    Mutant(
+        "a log sends the digest of an earlier position", rule: "N6",
+        test: "N6: a log sends the digest of what it covers, also after a restart",
+        at: "stale-digest", .replace("$0.through == through", with: "true")),
+    Mutant(
         "everybody sees every effect", rule: "N8",
         test: "N8: an account sees its own effects, and others what the rules show",
         at: "shown-effects",

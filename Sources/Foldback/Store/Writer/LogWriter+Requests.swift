@@ -19,8 +19,8 @@ extension LogWriter {
                 return .success(try carryOut(command, isForced: isForced, in: &working))
             case .recordRejected(let proposal, let rejection):
                 return .success(try record(proposal, rejectedBy: rejection, in: &working))
-            case .answer(let command, let lineage):
-                return outcome(of: command, from: lineage, in: &working)
+            case .answer(let command, let lineage, let digest):
+                return outcome(of: command, from: lineage, at: digest, in: &working)
             case .answers(let commands, let lineage):
                 return .success(
                     .answers(commands.map { outcome(of: $0, from: lineage, in: &working) }))
@@ -30,6 +30,8 @@ extension LogWriter {
                 return .success(.done)
             case .noteLostData(let lostData):
                 working.noteLostData(lostData)
+                // With the same events, what differs is not visible to this log.
+                if lostData == nil { working.forgetDigest() }  // mutant: kept-digest
                 return .success(.done)
             case .noteSeenFaults(let seen):
                 working.noteSeenFaults(seen)
@@ -54,14 +56,16 @@ extension LogWriter {
             .reject(id.number, rejection), isForced: true, in: &working)
     }
 
-    /// Carries out one answer of the authority with this lineage.
+    /// Carries out one answer of the authority with this lineage and digest.
     private func outcome(
-        of answer: Command, from lineage: Lineage?, in working: inout WorkingLog
+        of answer: Command, from lineage: Lineage?, at digest: NotedDigest? = nil,
+        in working: inout WorkingLog
     ) -> Result<RequestResult, CommandError> {
         do throws(CommandError) {
-            try working.requireSame(lineage)
+            try working.requireSame(lineage, digest)
             let result = try carryOut(answer, isForced: true, in: &working)
             working.noteLineage(lineage)
+            if let digest { working.noteDigest(digest) }
             return .success(result)
         } catch {
             working.noteRefusal(error)

@@ -46,8 +46,8 @@ package final class LogWriter: Sendable {
             attempts: attempts,
             sentElsewhere: Set(
                 fold.state.sentElsewhere { $0.replica != replica }.map(\.number)),
-            lineage: try storage.lineage(), lostData: try storage.lostData(),
-            seenFaults: try storage.seenFaults())
+            lineage: try storage.lineage(), digest: try storage.digest(),
+            lostData: try storage.lostData(), seenFaults: try storage.seenFaults())
         publication = Publication(fold.makePublishedState())
         storage.endReadingForWriting()
         if let failure = fold.failure { throw failure }

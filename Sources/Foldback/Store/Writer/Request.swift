@@ -9,9 +9,9 @@ package final class Request: Sendable {
         /// Records an intent that was rejected in the log that this log continues, and its rejection
         /// (N6). Both are in one transaction, so nothing sees the intent pending.
         case recordRejected(Proposal, Rejection)
-        /// Carries out an answer or batch of the authority with this lineage; nil if it named none.
-        /// Nothing is recorded if the log knows another lineage.
-        case answer(Command, from: Lineage?)
+        /// Carries out an answer or batch of the authority with this lineage and digest; nil if it named
+        /// none. Nothing is recorded if the log knows others.
+        case answer(Command, from: Lineage?, at: NotedDigest? = nil)
         /// Carries out answers of the authority with this lineage in their order. Each has its own
         /// outcome.
         case answers([Command], from: Lineage?)

@@ -47,8 +47,12 @@ package struct WorkingLog: Sendable {
     /// Checks that an answer comes from the authority that the log knows (N6).
     ///
     /// - Throws: `.superseded` if it is another authority, or has lost events.
-    func requireSame(_ named: Lineage?) throws(CommandError) {
-        if let refusal = fold.state.refusal(ofAuthority: named) { throw CommandError(refusal) }
+    func requireSame(
+        _ named: Lineage?, _ digest: NotedDigest? = nil
+    ) throws(CommandError) {
+        if let refusal = fold.state.refusal(ofAuthority: named, with: digest) {
+            throw CommandError(refusal)
+        }
     }
 
     /// Notes the refusal of a request if it says that the log is superseded.
@@ -59,6 +63,16 @@ package struct WorkingLog: Sendable {
     /// Notes the first lineage that an answer names.
     mutating func noteLineage(_ named: Lineage?) {
         if let first = fold.state.noteLineage(named) { batch.writeLineage(first) }
+    }
+
+    /// Notes the authority's digest, unless the log covers another position.
+    mutating func noteDigest(_ named: NotedDigest) {
+        if fold.state.noteDigest(named) { batch.writeDigest(named) }
+    }
+
+    /// Forgets the authority's digest, so that it is not compared.
+    mutating func forgetDigest() {
+        if fold.state.forgetDigest() { batch.writeDigest(nil) }
     }
 
     /// Notes which faults a person has seen.
