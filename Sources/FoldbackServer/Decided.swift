@@ -39,7 +39,10 @@ public struct Decided<P: Projection>: Projection {
         switch event {
         case .founded(let founding): self.founding = founding
         case .decided(let decision):
-            if let effect = decision.effect { try state.apply(effect.event, context) }
+            if let effect = decision.effect {
+                // This is specialized in the app's module.
+                try P._apply(effect.payload.readEvent, context, to: &state)
+            }
             newestVersion = max(newestVersion, decision.version)
         }
     }

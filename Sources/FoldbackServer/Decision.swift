@@ -2,7 +2,9 @@ import Foldback
 import FoldbackSync
 
 /// An event of a space's log.
-public enum DecisionEvent<Event: Sendable>: Sendable {
+///
+/// It is indirect because it is passed on often. A copy then is one reference.
+public indirect enum DecisionEvent<Event: Sendable>: Sendable {
     /// The space's data has a name from here on (N6).
     case founded(Founding)
     /// An intent has a verdict. The event's origin is the intent.
@@ -60,15 +62,31 @@ public struct Decision<Event: Sendable>: Sendable {
 
 /// An event that a decision applied.
 public struct Effect<Event: Sendable>: Sendable {
+    /// The event and its bytes. One object, so that decisions of all events have the same layout: else
+    /// unspecialized code would look it up at each use.
+    let payload: Payload
+
+    /// - Precondition: the payload has an event of type `Event`.
+    init(_ payload: Payload) { self.payload = payload }
+
+    init(event: Event, format: EventFormat, bytes: [UInt8]) {
+        payload = Payload(bytes: bytes, format: format, content: .event(event))
+    }
+
     /// The event as this code reads it.
-    public let event: Event
+    public var event: Event { payload.requiredEvent() }
+
     /// The event's bytes: those of the device if the authority did not change it.
-    public let recorded: RecordedEvent
+    public var recorded: RecordedEvent {
+        RecordedEvent(format: payload.format, bytes: payload.bytes)
+    }
 }
 
-extension RecordedEvent {
+extension Payload {
     /// XXH64 of format and bytes (N4). A device that finds two events with one digest harms nobody else.
     var digest: UInt64 {
-        Checksum.of(bytes.span.bytes, seed: UInt64(format.codec) << 16 | UInt64(format.version))
+        let bytes = bytes
+        let seed = UInt64(format.codec) << 16 | UInt64(format.version)
+        return Checksum.of(bytes.span.bytes, seed: seed)
     }
 }

@@ -47,9 +47,10 @@ struct DecisionCodec<Event: Sendable>: EventCodec {
         output.append(decision.account.description)
         output.append(decision.digest)
         if let effect = decision.effect {
-            output.append(effect.recorded.format.codec)
-            output.append(variable: UInt64(effect.recorded.format.version))
-            output.append(bytes: effect.recorded.bytes)
+            let payload = effect.payload
+            output.append(payload.format.codec)
+            output.append(variable: UInt64(payload.format.version))
+            output.append(bytes: payload.bytes)
         } else if case .rejected(let rejection) = decision.outcome {
             output.append(rejection.message)
             if let code = rejection.code { output.append(code) }
@@ -101,20 +102,23 @@ struct DecisionCodec<Event: Sendable>: EventCodec {
         guard let version = UInt16(exactly: try cursor.variable(in: bytes)) else {
             throw InputError.outOfRange
         }
-        let recorded = RecordedEvent(
-            format: EventFormat(codec: codec, version: version),
-            bytes: try cursor.bytes(bytes.byteCount - cursor.offset, in: bytes))
+        let format = EventFormat(codec: codec, version: version)
+        let event = try cursor.bytes(bytes.byteCount - cursor.offset, in: bytes)
         return Effect(
-            event: try inner.decode(recorded.bytes.span.bytes, format: recorded.format),
-            recorded: recorded)
+            event: try inner.decode(event.span.bytes, format: format), format: format, bytes: event)
     }
 }
 
 extension DecisionCodec: MemberCodec {
     var namesMembers: Bool { true }
     var ignoredMembers: Set<String> { members?.ignoredMembers ?? [] }
-    var fresh: any EventCodec<DecisionEvent<Event>> {
-        DecisionCodec(inner: members?.fresh ?? inner)
+    var fresh: any EventCodec<DecisionEvent<Event>> { withFreshMembers }
+
+    func knowsMembers(
+        in bytes: RawSpan, format: EventFormat, of event: DecisionEvent<Event>
+    ) -> Bool {
+        guard case .decided(let decision) = event, let effect = decision.effect else { return true }
+        return knowsMembers(of: effect)
     }
 
     func membersLeft(
@@ -124,20 +128,48 @@ extension DecisionCodec: MemberCodec {
         return membersLeft(of: effect)
     }
 
+    /// Returns whether nothing is left of an effect, by what the app's codec has read before. It learns
+    /// nothing from the effect.
+    func knowsMembers(of effect: Effect<Event>) -> Bool {
+        guard !isNewer(effect) else { return false }
+        guard let members, members.namesMembers else { return true }
+        let bytes = effect.payload.bytes
+        return members.knowsMembers(
+            in: bytes.span.bytes, format: effect.payload.format, of: effect.event)
+    }
+
     /// Returns the members that the app's codec leaves of an effect; `/format` too if a newer codec wrote
     /// it.
     func membersLeft(of effect: Effect<Event>) -> Set<ExactString> {
-        let written = effect.recorded.format
-        let own = inner.format
         var left: Set<ExactString> = []
         if let members, members.namesMembers {
+            let bytes = effect.payload.bytes
             left = members.membersLeft(
-                in: effect.recorded.bytes.span.bytes, format: written, by: effect.event)
+                in: bytes.span.bytes, format: effect.payload.format, by: effect.event)
         }
-        if written.codec == own.codec, written.version > own.version {
-            left.insert(ExactString("/format"))
-        }
+        if isNewer(effect) { left.insert(ExactString("/format")) }
         return left
+    }
+
+    /// Returns the effect of a decision; nil if it has none, or if this code cannot read it.
+    func effect(of recorded: RecordedEvent) -> Effect<Event>? {
+        let event = try? decode(recorded.bytes.span.bytes, format: recorded.format)
+        guard case .decided(let decision)? = event else { return nil }
+        return decision.effect
+    }
+
+    /// Returns whether the app's codec leaves nothing of an effect, if it had read nothing before.
+    func readsWholeAlone(_ effect: Effect<Event>) -> Bool {
+        withFreshMembers.membersLeft(of: effect).isEmpty
+    }
+
+    /// The same codec before it has read anything.
+    var withFreshMembers: DecisionCodec { DecisionCodec(inner: members?.fresh ?? inner) }
+
+    /// Returns whether a newer version of the app's codec wrote an effect.
+    func isNewer(_ effect: Effect<Event>) -> Bool {
+        let (written, own) = (effect.payload.format, inner.format)
+        return written.codec == own.codec && written.version > own.version
     }
 }
 

@@ -17,8 +17,10 @@ struct GroupInProgress<R: Rules>: Sendable {
     private(set) var decisions: [(IntentID, Decision<Event>)] = []
     /// The bytes of the effects so far.
     private var effectBytes = 0
-    /// The place of each intent in ``decisions``.
-    private var places: [IntentID: Int] = [:]
+    /// The intents' events with members that the codec has not read before.
+    private var unknown: [Effect<Event>] = []
+    /// The replicas that have decisions for the first time.
+    private var newReplicas: [ReplicaID] = []
     /// Reads the verdicts of a group that was decided before.
     private let read:
         @Sendable (Position, Set<IntentID>) throws(AuthorityFailure) -> Verdicts<Event>
@@ -61,10 +63,13 @@ struct GroupInProgress<R: Rules>: Sendable {
             bytes = 0
         }
         // The index has numbered new replicas only now.
-        for (id, _) in decisions where replicas[id.replica]?.number == nil {
-            replicas[id.replica] = nil
-        }
+        for replica in newReplicas { replicas[replica] = nil }
         return (state, replicas.count > SpaceLimits.replicasMax ? [:] : replicas)
+    }
+
+    /// Lets the codec learn from the group, once it is in the log.
+    func teach() {
+        for effect in unknown { _ = codec.membersLeft(of: effect) }
     }
 
     /// The decisions as events of the space's log.
@@ -79,15 +84,16 @@ struct GroupInProgress<R: Rules>: Sendable {
     mutating func decide(
         _ ticket: Ticket<Event>
     ) -> Result<[IntentID: Verdict<Event>], AuthorityFailure> {
-        for intent in ticket.intents {
-            let owner = replicas[intent.id.replica]?.account ?? ticket.account
-            let isServers = intent.id.replica == ownReplica
+        for first in ticket.firsts {
+            let owner = replicas[first.replica]?.account ?? ticket.account
+            let isServers = first.replica == ownReplica
             guard owner == ticket.account, !isServers else {  // mutant: replica-owner
                 return .failure(.noAccess)
             }
         }
         var verdicts: [IntentID: Verdict<Event>] = [:]
         var endedLanes: Set<Int?> = []
+        verdicts.reserveCapacity(ticket.intents.count)
         // The others of a full group get no verdict, and come again.
         for intent in ticket.intents
         where effectBytes < SpaceLimits.effectBytesMax && !endedLanes.contains(intent.lane) {
@@ -108,24 +114,23 @@ struct GroupInProgress<R: Rules>: Sendable {
     private mutating func verdict(
         on intent: Submission<Event>, by account: Account
     ) throws(AuthorityFailure) -> Verdict<Event> {
-        let digest = intent.recorded.digest
-        if let place = places[intent.id] {
-            let decision = decisions[place].1
-            return decision.digest == digest ? decision.verdict : .rejected(.idReused(intent.id))
+        let digest = intent.payload.digest
+        let replica = replicas[intent.id.replica]
+        if let replica, intent.id.number.value <= replica.highest,
+            let verdict = try firstVerdict(on: intent.id, digest)
+        {
+            return verdict
         }
-        if let decided = known[intent.id] {
-            guard decided.digest == digest else { return .rejected(.idReused(intent.id)) }
-            return try verdict(on: intent.id, at: decided.position)
-        }
-        let sent = Effect(event: intent.event, recorded: intent.recorded)
-        guard codec.membersLeft(of: sent).isEmpty else {
-            return .serverIsOlder
-        }
+        let sent = Effect<Event>(intent.payload)
+        let isKnown = codec.knowsMembers(of: sent)
+        guard isKnown || codec.readsWholeAlone(sent) else { return .serverIsOlder }
         let outcome: Decision<Event>.Outcome
         switch try ruling(on: intent, by: account) {
         case .later(let after, let reason): return .later(after: after, reason: reason)
         case .reject(let rejection): outcome = .rejected(rejection)
-        case .accept: outcome = applied(sent, intent.id) { .accepted($0) }
+        case .accept:
+            outcome = applied(sent, intent.id) { .accepted($0) }
+            if !isKnown, case .accepted = outcome { unknown.append(sent) }
         case .reword(nil): outcome = .reworded(nil)
         case .reword(let event?):
             outcome = applied(try effect(event), intent.id) { .reworded($0) }
@@ -133,14 +138,25 @@ struct GroupInProgress<R: Rules>: Sendable {
         let decision = Decision(
             position: position, account: account, version: R.State.version, digest: digest,
             outcome: outcome)
-        places[intent.id] = decisions.count
         decisions.append((intent.id, decision))
-        effectBytes += decision.effect?.recorded.bytes.count ?? 0
-        let replica = replicas[intent.id.replica]
+        effectBytes += decision.effect?.payload.bytes.count ?? 0
+        if replica == nil { newReplicas.append(intent.id.replica) }
         replicas[intent.id.replica] = WorkingReplica(
             account: account, number: replica?.number,
             highest: max(replica?.highest ?? 0, intent.id.number.value))
         return decision.verdict
+    }
+
+    /// Returns the first verdict on an intent; nil if it has none.
+    private mutating func firstVerdict(
+        on id: IntentID, _ digest: UInt64
+    ) throws(AuthorityFailure) -> Verdict<Event>? {
+        if let decided = known[id] {
+            guard decided.digest == digest else { return .rejected(.idReused(id)) }
+            return try verdict(on: id, at: decided.position)
+        }
+        guard let (_, decision) = decisions.first(where: { $0.0 == id }) else { return nil }
+        return decision.digest == digest ? decision.verdict : .rejected(.idReused(id))
     }
 
     private mutating func verdict(
@@ -162,7 +178,7 @@ struct GroupInProgress<R: Rules>: Sendable {
     private func ruling(
         on intent: Submission<Event>, by account: Account
     ) throws(AuthorityFailure) -> Ruling<Event> {
-        guard intent.recorded.bytes.count <= SpaceLimits.requestBytesMax else {
+        guard intent.payload.bytes.count <= SpaceLimits.requestBytesMax else {
             let bytes = SpaceLimits.requestBytesMax
             return .reject(
                 Rejection(code: "too-large", message: "an event has at most \(bytes) bytes"))
@@ -188,8 +204,7 @@ struct GroupInProgress<R: Rules>: Sendable {
                 reason: "the rules' event has \(bytes.count) bytes, and an event has at most "
                     + "\(SpaceLimits.requestBytesMax)")
         }
-        return Effect(
-            event: event, recorded: RecordedEvent(format: codec.inner.format, bytes: bytes))
+        return Effect(event: event, format: codec.inner.format, bytes: bytes)
     }
 
     /// Applies an effect, or makes a rejection of it (N1).
@@ -197,10 +212,8 @@ struct GroupInProgress<R: Rules>: Sendable {
         _ effect: Effect<Event>, _ id: IntentID,
         as outcome: (Effect<Event>) -> Decision<Event>.Outcome
     ) -> Decision<Event>.Outcome {
-        let payload = Payload(
-            bytes: effect.recorded.bytes, format: effect.recorded.format,
-            content: .event(effect.event))
-        let error = state.apply(Folded(payload: payload, context: EventContext(.intent(id))))
+        let folded = Folded(payload: effect.payload, context: EventContext(.intent(id)))
+        let error = state.apply(folded)
         guard let error else { return outcome(effect) }
         return .rejected(.inapplicable(error))
     }

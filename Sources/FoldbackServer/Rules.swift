@@ -46,13 +46,39 @@ public protocol Rules<State>: Sendable {
     /// Returns whether an account may use a space. It is asked for each request (N8).
     func access(of account: Account, to space: SpaceName) async -> Bool
 
-    /// Returns whether an account may see an event. The default shows all events to everyone.
+    /// Returns whether an account may see an event, as a `Bool`. The default shows all events to everyone.
     ///
     /// Must depend on its arguments alone, and always return the same (N8). An account always sees the
     /// effects of its own intents.
-    func shows(_ event: State.Event, to account: Account) -> Bool
+    func shows(_ event: State.Event, to account: Account) -> _Shown
+
+    // MARK: For FoldbackServer alone
+
+    /// The answer of ``shows(_:to:)``: `Bool`, or a type that says that everything is shown. So a space
+    /// knows from the type alone whether it must decode events to show them.
+    ///
+    /// Do not declare this. Swift infers it.
+    associatedtype _Shown: _ShownOrHidden = _ShownAlways
 }
 
-extension Rules {
-    public func shows(_ event: State.Event, to account: Account) -> Bool { true }
+extension Rules where _Shown == _ShownAlways {
+    public func shows(_ event: State.Event, to account: Account) -> _ShownAlways { _ShownAlways() }
+}
+
+/// The answer of ``Rules/shows(_:to:)``.
+public protocol _ShownOrHidden: Sendable {
+    /// Whether every answer of this type is true.
+    static var _isAlwaysTrue: Bool { get }
+    var _isShown: Bool { get }
+}
+
+extension Bool: _ShownOrHidden {
+    public static var _isAlwaysTrue: Bool { false }
+    public var _isShown: Bool { self }
+}
+
+/// The answer of rules that show every event to everyone.
+public struct _ShownAlways: _ShownOrHidden {
+    public static var _isAlwaysTrue: Bool { true }
+    public var _isShown: Bool { true }
 }

@@ -52,9 +52,10 @@ extension Space {
     private static func bounded(_ intents: [Submission<Event>]) -> [Submission<Event>] {
         var bytes = 0
         let fitting = intents.prefix(SpaceLimits.groupCountMax).prefix { intent in
-            bytes += intent.recorded.bytes.count
+            bytes += intent.payload.bytes.count
             return bytes <= SpaceLimits.requestBytesMax
         }
+        if fitting.count == intents.count { return intents }
         return Array(fitting.isEmpty ? intents.prefix(1) : fitting)
     }
 
@@ -67,7 +68,8 @@ extension Space {
             throw .failed(reason: "intent \(id) comes after a higher one: send them in order")
         }
         // A key writes a NUL as two bytes.
-        for replica in Set(intents.map(\.id.replica)) where replica.name.string.utf8.contains(0) {
+        for first in firstsOfReplicas(in: intents)
+        where first.replica.name.string.utf8.contains(0) {
             throw .failed(reason: "the name of a replica has a NUL")
         }
     }
@@ -127,6 +129,7 @@ extension Space {
             }
             // A decision that the store could not apply has no effect there (N9).
             if let fault { return all(.unavailable(after: nil, reason: fault)) }
+            group.teach()
             let decided = DecidedGroup(position: group.position, group.decisions)
             // Only this space writes to the log, so the group is its last entry.
             let end = store.core.published
@@ -147,11 +150,12 @@ extension Space {
     private func lookUp(
         _ tickets: [Ticket<Event>]
     ) throws(AuthorityFailure) -> [IntentID: DecidedIntent] {
-        let ids = tickets.flatMap { $0.intents.map(\.id) }
-        let isKnown = ids.allSatisfy { id in
+        // The intents after the first have higher numbers.
+        let isNew = tickets.lazy.flatMap(\.firsts).allSatisfy { id in
             replicas[id.replica].map { id.number.value > $0.highest } ?? false
         }
-        guard !isKnown else { return [:] }
+        guard !isNew else { return [:] }
+        let ids = tickets.flatMap { $0.intents.map(\.id) }
         do {
             return try store.projected(DecisionIndex<R.State>.self).read { rows in
                 var found: [IntentID: DecidedIntent] = [:]
@@ -184,9 +188,18 @@ extension RowReader {
 
 /// Returns the first intent whose number is not above that of the one before it of the same replica (N4).
 func firstOutOfOrder<Event>(_ intents: [Submission<Event>]) -> IntentID? {
-    var last: [ReplicaID: IntentNumber] = [:]
-    return intents.lazy.map(\.id).first { id in
-        let before = last.updateValue(id.number, forKey: id.replica)
-        return before.map { $0 >= id.number } ?? false
+    // Most requests are of one replica, which needs no dictionary.
+    var others: [ReplicaID: IntentNumber] = [:]
+    var last: IntentID?
+    for intent in intents {
+        let id = intent.id
+        var before = last?.number
+        if let last, last.replica != id.replica {
+            others[last.replica] = last.number
+            before = others[id.replica]
+        }
+        if let before, before >= id.number { return id }
+        last = id
     }
+    return nil
 }

@@ -18,22 +18,17 @@ extension Space {
         var through = device.through
         for _ in 0..<SpaceLimits.pageGroupsMax where through < tail.head {
             let next = Position(through.value + 1)
-            let group = if let held = tail.group(at: next) { held } else { try self.read(at: next) }
-            let shown = group.effects.filter {  // mutant: shown-effects
-                $0.account == account || rules.shows($0.effect.event, to: account)
-            }
+            let group = try shown(at: next, of: tail, to: account)
             read += group.bytes
             if through > device.through, read > SpaceLimits.pageReadBytesMax { break }
-            bytes += shown.reduce(0) { $0 + $1.effect.recorded.bytes.count }
+            bytes += group.shownBytes
             if !events.isEmpty,
-                events.count + shown.count > SpaceLimits.pageCountMax
+                events.count + group.events.count > SpaceLimits.pageCountMax
                     || bytes > SpaceLimits.pageBytesMax
             {
                 break
             }
-            events += shown.map {
-                ConfirmedEvent(position: next, recorded: $0.effect.recorded, origin: $0.id)
-            }
+            events += group.events
             through = next
         }
         return Changes(
@@ -63,12 +58,33 @@ extension Space {
         } catch { throw .unavailable(after: nil, reason: "\(error)") }
     }
 
+    /// Returns the effects of a group that an account may see.
+    private nonisolated func shown(
+        at position: Position, of tail: SpaceTail<Event>, to account: Account
+    ) throws(AuthorityFailure) -> ShownGroup<Event> {
+        if let held = tail.group(at: position) { return shown(held, to: account) }
+        // Nobody asks for the events then, and decoding them takes most of the time.
+        if R._Shown._isAlwaysTrue {
+            let codec = DecisionCodec(inner: UndecodedEvents())
+            return ShownGroup(try read(at: position, by: codec)) { _ in true }
+        }
+        return shown(try read(at: position, by: codec), to: account)
+    }
+
+    private nonisolated func shown(
+        _ group: DecidedGroup<Event>, to account: Account
+    ) -> ShownGroup<Event> {
+        ShownGroup(group) {  // mutant: shown-effects
+            $0.account == account || rules.shows($0.effect.event, to: account)._isShown
+        }
+    }
+
     /// Reads a group from the log.
-    private nonisolated func read(
-        at position: Position
-    ) throws(AuthorityFailure) -> DecidedGroup<Event> {
-        var decisions: [(IntentID, Decision<Event>)] = []
-        for event in try decided(at: position) {
+    private nonisolated func read<Read>(
+        at position: Position, by codec: DecisionCodec<Read>
+    ) throws(AuthorityFailure) -> DecidedGroup<Read> {
+        var decisions: [(IntentID, Decision<Read>)] = []
+        for event in try decided(at: position, by: codec) {
             switch event.event {
             case .decided(let decision):
                 guard let id = event.intent else { continue }
@@ -84,7 +100,7 @@ extension Space {
         at position: Position, on ids: Set<IntentID>
     ) throws(AuthorityFailure) -> Verdicts<Event> {
         var verdicts: [IntentID: Verdict<Event>] = [:]
-        for event in try decided(at: position, where: ids.contains) {
+        for event in try decided(at: position, by: codec, where: ids.contains) {
             if let id = event.intent, case .decided(let decision) = event.event {
                 verdicts[id] = decision.verdict
             }
@@ -95,9 +111,10 @@ extension Space {
     /// Reads the events of an entry with their intents.
     ///
     /// - Parameter isWanted: whether an intent's event is decoded and returned.
-    private nonisolated func decided(
-        at position: Position, where isWanted: (IntentID) -> Bool = { _ in true }
-    ) throws(AuthorityFailure) -> [(intent: IntentID?, event: DecisionEvent<Event>)] {
+    private nonisolated func decided<Read>(
+        at position: Position, by codec: DecisionCodec<Read>,
+        where isWanted: (IntentID) -> Bool = { _ in true }
+    ) throws(AuthorityFailure) -> [(intent: IntentID?, event: DecisionEvent<Read>)] {
         let entries: [LogEntry<[UInt8]>]
         do throws(LogError) {
             entries = try store.recordedEntries(from: LogSequence(position.value), countMax: 1)
@@ -116,4 +133,33 @@ extension Space {
                 after: nil, reason: "this code cannot read a decision at \(position): \(error)")
         }
     }
+}
+
+/// The effects of a group that an account may see, as a page has them.
+private struct ShownGroup<Event: Sendable> {
+    let events: [ConfirmedEvent<Event>]
+    let shownBytes: Int
+    /// The bytes of all effects of the group.
+    let bytes: Int
+
+    init<Read>(
+        _ group: DecidedGroup<Read>, _ isShown: (DecidedGroup<Read>.Item) -> Bool
+    ) {
+        let shown = group.effects.filter(isShown)
+        events = shown.map {
+            ConfirmedEvent(position: group.position, recorded: $0.effect.recorded, origin: $0.id)
+        }
+        shownBytes = shown.reduce(0) { $0 + $1.effect.payload.bytes.count }
+        bytes = group.bytes
+    }
+}
+
+/// Leaves the bytes of the app's events as they are, to pass them on.
+private struct UndecodedEvents: EventCodec {
+    struct Undecoded: Sendable {}
+
+    var format: EventFormat { .none }
+
+    func encode(_ event: Undecoded) -> [UInt8] { [] }
+    func decode(_ bytes: RawSpan, format: EventFormat) -> Undecoded { Undecoded() }
 }

@@ -36,6 +36,8 @@ public actor Space<R: Rules> {
     /// The number of effects of earlier versions that do not apply any more, and are left out as on a
     /// device (F9). They come before all others: a space with another fault decides nothing.
     private nonisolated let toleratedFaultCount: Int
+    /// Whether this code leaves a part of some effect unread.
+    private nonisolated let isReadInPart: Bool
     nonisolated let sources: SyncSources
     nonisolated let tail: Mutex<SpaceTail<Event>>
     /// Rings after each group, and when the space is closed.
@@ -135,7 +137,9 @@ public actor Space<R: Rules> {
         self.name = name
         self.rules = rules
         self.sources = sources
-        codec = DecisionCodec(inner: R.State.codec)
+        // The app may share its codec with code that reads other events than those of this log.
+        codec = DecisionCodec(inner: R.State.codec).withFreshMembers
+        isReadInPart = try !Self.readsWhole(store, codec)
         toleratedFaultCount = try Self.toleratedFaultCount(of: store)
         decisions = bell
         let end = store.core.published
@@ -159,7 +163,7 @@ public actor Space<R: Rules> {
         if let fault = store.projected(DecisionIndex<R.State>.self).faults.first {
             return "the decision at entry \(fault.sequence) is not in the index: \(fault.reason)"
         }
-        if store.partlyReadCount > 0 {
+        if isReadInPart {
             return "this code reads only a part of some effects"
         }
         let newest = snapshot.view.newestVersion
@@ -243,6 +247,42 @@ extension Space {
             else { return 0 }
         }
         return faults.count
+    }
+}
+
+extension Space {
+    /// Returns whether this code reads all of every effect (N9).
+    ///
+    /// A type can read a member in one case and not in another. Then a member counts as read if this code
+    /// reads a member at its place in any effect of the log. The store judges an event by those that it has
+    /// read since it was opened, so it can note events that were read whole when they were decided.
+    ///
+    /// - Parameter codec: learns from the effects, as far as that is needed.
+    /// - Complexity: O(1) if the store has no such notes. Else it reads the log, up to the last effect that
+    ///   explains a note, or to the end.
+    private static func readsWhole(
+        _ store: Store<Decided<R.State>>, _ codec: DecisionCodec<Event>
+    ) throws(LogError) -> Bool {
+        var left: [Effect<Event>] = []
+        for note in store.partlyRead.notes {
+            let recorded = RecordedEvent(format: note.format, bytes: note.sample)
+            guard let effect = codec.effect(of: recorded), !codec.isNewer(effect) else {
+                return false
+            }
+            left.append(effect)
+        }
+        var next = LogSequence(1)
+        while true {
+            left.removeAll { codec.membersLeft(of: $0).isEmpty }
+            if left.isEmpty { return true }
+            let entries = try store.recordedEntries(from: next, countMax: 256)
+            guard let last = entries.last?.sequence else { return false }
+            for event in entries.lazy.flatMap(\.events) {
+                let recorded = RecordedEvent(format: event.format, bytes: event.bytes)
+                if let effect = codec.effect(of: recorded) { _ = codec.membersLeft(of: effect) }
+            }
+            next = LogSequence(last.value + 1)
+        }
     }
 }
 

@@ -76,6 +76,6 @@ struct DecidedGroup<Event: Sendable>: Sendable {
         effects = decisions.compactMap { id, decision in
             decision.effect.map { Item(id: id, account: decision.account, effect: $0) }
         }
-        bytes = effects.reduce(0) { $0 + $1.effect.recorded.bytes.count }
+        bytes = effects.reduce(0) { $0 + $1.effect.payload.bytes.count }
     }
 }

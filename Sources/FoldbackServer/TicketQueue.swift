@@ -12,6 +12,8 @@ struct Ticket<Event: Sendable>: Sendable {
     }
 
     let intents: [Submission<Event>]
+    /// The first intent of each row of intents that come from one replica. Most requests have one.
+    let firsts: [IntentID]
     let account: Account
     let bytes: Int
     /// Nil once the request decides itself.
@@ -22,10 +24,20 @@ struct Ticket<Event: Sendable>: Sendable {
         waiting: UnsafeContinuation<Word, Never>?
     ) {
         self.intents = intents
+        firsts = firstsOfReplicas(in: intents)
         self.account = account
         self.waiting = waiting
-        bytes = intents.reduce(0) { $0 + $1.recorded.bytes.count }
+        bytes = intents.reduce(0) { $0 + $1.payload.bytes.count }
     }
+}
+
+/// Returns the first intent of each row of intents that come from one replica.
+func firstsOfReplicas<Event>(in intents: [Submission<Event>]) -> [IntentID] {
+    var firsts: [IntentID] = []
+    for intent in intents where firsts.last?.replica != intent.id.replica {
+        firsts.append(intent.id)
+    }
+    return firsts
 }
 
 /// The requests of a space that are not decided yet, in order of arrival.

@@ -114,11 +114,6 @@ extension Authority where WaitingFailure == AuthorityFailure {
 /// An intent on its way to the authority. Each attempt sends the same bytes under the same id.
 public struct Submission<Event: Sendable>: Sendable {
     public let id: IntentID
-    /// The event as this code reads it.
-    public let event: Event
-    /// The event exactly as the log has it. Send these bytes: an update of the app may encode
-    /// ``event`` in another way, and the authority refuses the same id with other content (A1).
-    public let recorded: RecordedEvent
     /// The device's time of recording. It may be wrong, and no decision should depend on it.
     public let time: Timestamp
     /// The `info` that the app recorded with the intent.
@@ -128,17 +123,39 @@ public struct Submission<Event: Sendable>: Sendable {
     /// ``Verdict/later(after:reason:)`` ends its lane: the authority gives no verdict on later intents of
     /// that lane, and decides on those of other lanes.
     public let lane: Int?
+    /// The event and its bytes. One object, so that all submissions have the same layout: else
+    /// unspecialized code would look it up at each use.
+    package let payload: Payload
 
     public init(
         id: IntentID, event: Event, recorded: RecordedEvent, time: Timestamp,
         info: [String: String], lane: Int? = nil
     ) {
+        self.init(
+            id: id,
+            payload: Payload(
+                bytes: recorded.bytes, format: recorded.format, content: .event(event)),
+            time: time, info: info, lane: lane)
+    }
+
+    /// - Precondition: the payload has an event of type `Event`.
+    init(
+        id: IntentID, payload: Payload, time: Timestamp, info: [String: String], lane: Int?
+    ) {
         self.id = id
-        self.event = event
-        self.recorded = recorded
+        self.payload = payload
         self.time = time
         self.info = info
         self.lane = lane
+    }
+
+    /// The event as this code reads it.
+    public var event: Event { payload.requiredEvent() }
+
+    /// The event exactly as the log has it. Send these bytes: an update of the app may encode
+    /// ``event`` in another way, and the authority refuses the same id with other content (A1).
+    public var recorded: RecordedEvent {
+        RecordedEvent(format: payload.format, bytes: payload.bytes)
     }
 }
 
@@ -165,7 +182,12 @@ public struct Verdicts<Event: Sendable>: Sendable {
 
 extension Verdicts: Equatable where Event: Equatable {}
 
-extension Submission: Equatable where Event: Equatable {}
+extension Submission: Equatable where Event: Equatable {
+    public static func == (a: Submission, b: Submission) -> Bool {
+        a.id == b.id && a.recorded == b.recorded && a.event == b.event && a.time == b.time
+            && a.info == b.info
+    }
+}
 
 /// An authority's decision on one intent.
 public enum Verdict<Event: Sendable>: Sendable {

@@ -216,8 +216,9 @@ public final class Outbox<P: EventFold>: Sendable {
         var lanes = LaneNumbers(lane, keepsOrder: queue.keepsOrder)
         let submissions = intents.compactMap { store.pendingIntent($0) }
             .map {
-                Submission(  // mutant: sent-bytes
-                    $0.recorded, event: $0.event, lane: lanes.number(of: $0.event))
+                Submission<P.Event>(
+                    $0.recorded,  // mutant: sent-bytes
+                    lane: lanes.number(of: $0.event))
             }
         let device = store.syncPoint
         let verdicts: Verdicts<P.Event>
@@ -244,13 +245,12 @@ public final class Outbox<P: EventFold>: Sendable {
 
 extension Submission {
     /// The intent as the log has it (A1).
-    init(_ recorded: RecordedIntent, event: Event, lane: Int?) {
+    ///
+    /// - Precondition: this code can read its event, which has the type `Event`.
+    init(_ recorded: RecordedIntent, lane: Int?) {
         self.init(
             id: recorded.id,  // mutant: submission-id
-            event: event,
-            recorded: RecordedEvent(
-                format: recorded.payload.format, bytes: recorded.payload.bytes),
-            time: recorded.time, info: recorded.info, lane: lane)
+            payload: recorded.payload, time: recorded.time, info: recorded.info, lane: lane)
     }
 }
 

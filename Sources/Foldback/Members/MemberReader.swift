@@ -27,6 +27,14 @@ final class MemberReader<Value: Codable>: Sendable {
     /// Decoding nested deeper is not watched, because that needs more of the stack.
     private static var watchedDepthMax: Int { 64 }
 
+    /// Returns whether every member in the bytes is known: the type reads a member at its place.
+    ///
+    /// - Complexity: one pass over the bytes.
+    func knowsMembers(in bytes: UnsafeRawBufferPointer) -> Bool {
+        // The tree is replaced, and never changed, so the scan needs no lock.
+        known.withLock({ $0.tree }).covers(bytes)
+    }
+
     /// Returns the members in the bytes that the type did not read, without those inside of them.
     ///
     /// - Parameters:
@@ -36,8 +44,7 @@ final class MemberReader<Value: Codable>: Sendable {
     /// - Complexity: one pass over the bytes. A value with members that are left, or that are new, is
     ///   parsed, decoded again, and encoded if the type does not ask for all of them.
     func membersLeft(in bytes: UnsafeRawBufferPointer, by value: Value) -> Set<JSONPointer> {
-        // The tree is replaced, and never changed, so the scan needs no lock.
-        if known.withLock({ $0.tree }).covers(bytes) { return [] }
+        if knowsMembers(in: bytes) { return [] }
         let bytes = Array(bytes)
         guard let json = try? JSON(lenient: bytes) else { return [] }
         // The bytes were decoded before, so an error can only be of a type that is not a function of

@@ -87,6 +87,26 @@ package final class Payload: Sendable {
         return event
     }
 
+    /// The event without its type.
+    ///
+    /// - Precondition: this code can read it.
+    package var readEvent: any Sendable {
+        guard case .event(let event) = content else {
+            preconditionFailure("an event that this code cannot read was taken for one that it can")
+        }
+        return event
+    }
+
+    /// Returns the event.
+    ///
+    /// - Precondition: this code can read it, and it has the type `Event`.
+    package func requiredEvent<Event>(as _: Event.Type = Event.self) -> Event {
+        guard let event = readEvent as? Event else {
+            preconditionFailure("an event has the type \(type(of: readEvent)), not \(Event.self)")
+        }
+        return event
+    }
+
     /// Returns the payload with another comparison.
     package func compared(by comparison: EventComparison?) -> Payload {
         Payload(

@@ -81,7 +81,13 @@ package protocol MemberCodec<Event>: EventCodec {
     /// The same codec before it has read anything.
     var fresh: any EventCodec<Event> { get }
 
+    /// Returns whether nothing is left of bytes that were decoded as `event`, by what it has read before.
+    /// It learns nothing from the event.
+    func knowsMembers(in bytes: RawSpan, format: EventFormat, of event: Event) -> Bool
+
     /// Returns the members that decoding these bytes left unread; see ``UnreadPart/members``.
+    ///
+    /// It learns from the event: a member that it reads here counts as read in all later events.
     func membersLeft(in bytes: RawSpan, format: EventFormat, by event: Event) -> Set<ExactString>
 }
 
@@ -93,6 +99,12 @@ extension JSONCodec: MemberCodec {
     package var namesMembers: Bool { true }
     package var fresh: any EventCodec<Event> {
         JSONCodec(version: format.version, ignoredMembers: ignoredMembers)
+    }
+
+    package func knowsMembers(
+        in bytes: RawSpan, format: EventFormat, of event: Event
+    ) -> Bool {
+        bytes.withUnsafeBytes { members.knowsMembers(in: $0) }
     }
 
     package func membersLeft(

@@ -79,6 +79,15 @@ extension PackedCodec: MemberCodec {
         return codec
     }
 
+    package func knowsMembers(
+        in bytes: RawSpan, format: EventFormat, of event: Event
+    ) -> Bool {
+        guard format != self.format, let other = others[format] as? any MemberCodec<Event> else {
+            return true
+        }
+        return other.knowsMembers(in: bytes, format: format, of: event)
+    }
+
     package func membersLeft(
         in bytes: RawSpan, format: EventFormat, by event: Event
     ) -> Set<ExactString> {

@@ -344,9 +344,8 @@ extension Store {
         try core.storage.checksum(at: sequence)
     }
 
-    /// The number of confirmed events that this code read only in part; see
-    /// ``StoreStatus/partlyReadCount``. O(1), from any task.
-    package var partlyReadCount: Int { core.publication.read { $0.partlyRead.count } }
+    /// The confirmed events that this code read only in part. O(1), from any task.
+    package var partlyRead: PartlyReadEvents { core.publication.read(\.partlyRead) }
 
     /// The same with events as bytes: a caller that decodes them itself asks for no members that were left
     /// unread, which costs as much as decoding.

@@ -28,7 +28,7 @@ let serverMutants: [Mutant] = [
         "everybody sees every effect", rule: "N8",
         test: "N8: an account sees its own effects, and others what the rules show",
         at: "shown-effects",
-        .replace("rules.shows($0.effect.event, to: account)", with: "true")),
+        .replace("rules.shows($0.effect.event, to: account)._isShown", with: "true")),
     Mutant(
         "an account uses the replica of another account", rule: "N10",
         test: "N10: a replica belongs to the account that used it first",
