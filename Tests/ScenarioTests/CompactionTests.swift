@@ -109,6 +109,47 @@ import Testing
         reader.close()
     }
 
+    /// A reader in another process said "damaged" because a compaction had replaced the file.
+    ///
+    /// Property: if the file is replaced before any read of a compacted log, folding and verifying it say so.
+    @Test func `C1, L6: a compacted log that is replaced during a read is not called damaged`()
+        async throws
+    {
+        try await makeLog()
+        _ = try await compact(keeping: .entries(10))
+        let log = try LMDBLog.openReadOnly(directory.log.path)
+        defer { log.close() }
+        let codec = AppCodec(codec: Board.codec)
+        let uses: [(LosingLog) throws(LogError) -> [Verification.Finding]] = [
+            { log throws(LogError) in
+                var verifier = try Verifier(log, ProjectionSet(Board.self, []), codec: codec)
+                return try verifier.verification().findings
+            },
+            { log throws(LogError) in
+                _ = try LogFold.folded(log, ProjectionSet(Board.self, []), codec: codec)
+                return []
+            },
+        ]
+        for use in uses {
+            var count = 0
+            while true {
+                let losing = LosingLog(log, after: count)
+                do throws(LogError) {
+                    #expect(try use(losing) == [], "after \(count) reads")
+                    #expect(!losing.isLost, "after \(count) reads")
+                    break
+                } catch {
+                    guard case .storage(let failure) = error, failure.reason == .fileLost else {
+                        Issue.record("after \(count) reads: \(error)")
+                        return
+                    }
+                    count += 1
+                }
+            }
+            #expect(count > 3)
+        }
+    }
+
     @Test func `C9: the archive is the old log, and compactions follow each other`() async throws {
         try await makeLog()
         let archive = directory.url.appending(path: "old", directoryHint: .isDirectory)
@@ -428,5 +469,31 @@ private struct CompactedRun {
             }
         }
         return nil
+    }
+}
+
+/// A log whose file is replaced after so many reads.
+private final class LosingLog: ForwardingLog {
+    let log: LMDBLog
+    private let left: Mutex<Int>
+    var isLost: Bool { left.withLock { $0 < 0 } }
+
+    init(_ log: LMDBLog, after count: Int) {
+        self.log = log
+        left = Mutex(count)
+    }
+
+    func read(_ body: (any StorageSnapshot) -> Void) throws(LogError) {
+        let isThere = left.withLock { left in
+            left -= 1
+            return left >= 0
+        }
+        guard isThere else {
+            throw .storage(
+                StorageFailure(
+                    path: path, reason: .fileLost, detail: "on purpose",
+                    leavesOutcomeUnknown: false))
+        }
+        try log.read(body)
     }
 }

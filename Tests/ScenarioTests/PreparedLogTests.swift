@@ -258,6 +258,39 @@ import Testing
         #expect(try names == ["log", "old"])
     }
 
+    /// A user saw an error about a log that the app had never opened.
+    @Test func `C10: an error names the app's log, and the file beside it as a detail`()
+        async throws
+    {
+        try await prepare()
+        var pages = try DamagedPages(of: directory.url.appending(path: "log.prepared/data.mdb"))
+        try pages.zeroListOfTables()
+        var store = try await open(keeping: .entries(10), entriesMin: 1_000)
+        guard case .notProven(directory.log.path, let different) = store.compactionFailure else {
+            Issue.record("\(String(describing: store.compactionFailure))")
+            return
+        }
+        #expect(different.hasPrefix("\(directory.log.path).prepared is damaged: "))
+        try await store.confirm(
+            [ConfirmedEvent(position: 41, event: .set("needle", 1))], through: 41)
+        try await confirm(42...80, in: store)
+        await store.close()
+        // One bit of a record's event, which opening does not read.
+        let file = directory.log.appending(path: "data.mdb")
+        var bytes = try Data(contentsOf: file)
+        for place in bytes.ranges(of: Data("needle".utf8)) { bytes[place.lowerBound] ^= 1 }
+        try bytes.write(to: file)
+        store = try await open(keeping: .entries(10))
+        await store.core.compaction.end()
+        guard case .damaged(directory.log.path, _, let reason) = store.compactionFailure else {
+            Issue.record("\(String(describing: store.compactionFailure))")
+            return
+        }
+        #expect(reason.hasSuffix(", found in its copy \(directory.log.path).preparing"))
+        #expect(try names == ["log"])
+        await store.close()
+    }
+
     /// Opens the log after it has prepared a form that keeps ten entries.
     private func prepare(kind: LogKind = .downlink) async throws {
         let store = try await open(kind, keeping: .everything)
@@ -465,6 +498,29 @@ import Testing
         }
     }
 
+    @Test func `C9: verify with the archives also compares the states with which the log begins`()
+        async throws
+    {
+        let store = try await Store.open(
+            at: directory.log, EditionCount.self, confirmedBy: .downlink, durability: .relaxed)
+        for position in 1...20 {
+            let event = ConfirmedEvent(
+                position: Position(UInt64(position)), event: Move.set("a", position))
+            try await store.confirm([event])
+        }
+        await store.close()
+        _ = try await Store.compact(
+            at: directory.log, EditionCount.self, keeping: .entries(5), archive: archive)
+        func places(_ archive: URL?) throws -> [Verification.Place] {
+            let reader = try LogReader(at: directory.log, archive: archive)
+            defer { reader.close() }
+            #expect(try reader.verify(EditionCount.self).findings == [])
+            return try reader.verify(RecountedEdition.self).findings.map(\.place)
+        }
+        #expect(try places(nil) == [])
+        #expect(try places(archive) == [.checkpoint(15), .checkpoint(20)])
+    }
+
     @Test func `C9: a projection that is new to a compacted log is folded from the archives, once`()
         async throws
     {
@@ -510,4 +566,14 @@ private struct EditionCount: Projection, Codable, Equatable {
     private var count = 0
     static var codec: any EventCodec<Move> { EditionCodec<FirstEdition>() }
     mutating func apply(_ move: Move, _ context: EventContext) { count += 1 }
+}
+
+/// The same after an update that counts an event of entry 7 otherwise, and has no other version.
+private struct RecountedEdition: Projection, Codable, Equatable {
+    private var count = 0
+    static var name: String { EditionCount.name }
+    static var codec: any EventCodec<Move> { EditionCodec<FirstEdition>() }
+    mutating func apply(_ move: Move, _ context: EventContext) {
+        if case .set(_, 7) = move { count += 2 } else { count += 1 }
+    }
 }

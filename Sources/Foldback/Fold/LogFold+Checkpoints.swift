@@ -2,7 +2,7 @@ extension LogFold {
     /// Returns the fold where the log begins: before its first entry, or at its base (C1).
     ///
     /// - Throws: `.needsHistory` if the base lacks a state or rows of a projection; `.damaged`,
-    ///   `.newerFormat` if it cannot be read.
+    ///   `.newerFormat` if it cannot be decoded; the errors of reading.
     package static func beginning(
         of storage: any LogStorage, _ projections: ProjectionSet = ProjectionSet(),
         codec: any PayloadCodec, sharing shared: SharedConflicts = SharedConflicts()
@@ -13,11 +13,11 @@ extension LogFold {
         do throws(CheckpointRefusal) {
             begun = try fold.begun(at: base, in: storage, codec)
         } catch {
+            if let failure = error.failure { throw failure }
             switch error.reason {
             case .newerFormat(let found):
                 throw .newerFormat(path: storage.path, sequence: base.sequence, found: found)
             default:
-                try storage.requireUsable()
                 throw .damaged(
                     path: storage.path, sequence: base.sequence,
                     reason: "the base at which the log begins: \(error.reason)")

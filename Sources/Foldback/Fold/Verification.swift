@@ -49,6 +49,14 @@ public struct Verification: Sendable, Hashable {
             findings: [Finding(place: place, what: reason)])
     }
 
+    /// Returns this verification with the findings of a check of the same log that compared no states.
+    package func adding(_ other: Verification) -> Verification {
+        Verification(
+            entriesFolded: entriesFolded, checkpointsCompared: checkpointsCompared,
+            findings: findings + other.findings.filter { !findings.contains($0) },
+            notCompared: notCompared)
+    }
+
     /// Whether the check found no problem. ``notCompared`` can still have projections.
     public var isSound: Bool { findings.isEmpty }
 

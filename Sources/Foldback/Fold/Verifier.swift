@@ -153,7 +153,7 @@ package struct Verifier {
                 verifier.applied(&fold, record, effects)
                 guard checkpoints.first == fold.state.sequence else { return }
                 checkpoints.removeFirst()
-                verifier.compareCheckpoint(&fold)
+                try verifier.compareCheckpoint(&fold)
             }
             for sequence in checkpoints {
                 verifier.find(.checkpoint(sequence), "it is after the last entry")
@@ -186,7 +186,7 @@ package struct Verifier {
         }
     }
 
-    private mutating func compareCheckpoint(_ fold: inout LogFold) {
+    private mutating func compareCheckpoint(_ fold: inout LogFold) throws(LogError) {
         let sequence = fold.state.sequence
         do throws(CheckpointRefusal) {
             guard let manifest = try storage.checkpointManifest(at: sequence) else { return }
@@ -222,6 +222,7 @@ package struct Verifier {
                         + "if apply was changed, give the projection another version")
             }
         } catch {
+            if let failure = error.failure { throw failure }
             guard !isSuperseded(sequence) else { return }
             find(.checkpoint(sequence), "\(error.reason)")
         }
@@ -260,6 +261,7 @@ package struct Verifier {
         do throws(CheckpointRefusal) {
             try storage.requireReadableSections(at: base.sequence)
         } catch {
+            if let failure = error.failure { throw failure }
             find(.checkpoint(base.sequence), "\(error.reason)")
         }
         var kept: Set<IntentNumber> = []

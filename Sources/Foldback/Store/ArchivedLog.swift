@@ -128,10 +128,13 @@ private struct ArchivedSnapshot: StorageSnapshot {
     func open(_ table: LogTable) throws(LogError) -> any StorageTable {
         switch table {
         case .entries:
-            ArchivedEntries(
-                new: try new.open(.entries), old: try old.open(.entries), cut: LogKey(cut))
-        // They are where both together begin, and after that.
-        case .checkpoints: ArchivedCheckpoints(old: try old.open(table), cut: cut)
+            JoinedTable(
+                old: try old.open(table), new: try new.open(table), first: LogKey(cut.next))
+        // The base is a checkpoint at the cut. After it, the archive may have gone on by itself.
+        case .checkpoints:
+            JoinedTable(
+                old: try old.open(table), new: try new.open(table),
+                first: LogKey(CheckpointKey(manifestAt: cut)))
         case .kept: try old.open(table)
         default: try new.open(table)
         }
@@ -147,25 +150,41 @@ private struct ArchivedSnapshot: StorageSnapshot {
     }
 }
 
-/// The checkpoints of the archive up to the cut. After it, the archive may have gone on by itself.
-private struct ArchivedCheckpoints: StorageTable {
+/// A table of the archive before a key, and then the same table of the log.
+private struct JoinedTable: StorageTable {
     let old: any StorageTable
-    let cut: LogSequence
-
-    private func isThere(_ key: LogKey) -> Bool {
-        // A key begins with its sequence, big-endian.
-        key.bytes.bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } <= cut.value
-    }
+    let new: any StorageTable
+    /// The first key that the log answers for.
+    let first: LogKey
 
     func get(_ key: LogKey) throws(LogError) -> FoundValue? {
-        isThere(key) ? try old.get(key) : nil
+        try (key < first ? old : new).get(key)
     }
 
-    func scan(_ range: ScanRange, _ body: (LogKey, FoundValue) -> Bool) throws(LogError) {
-        try old.scan(range) { key, value in
-            switch range {
-            case .forwards: isThere(key) && body(key, value)
-            case .backwards: isThere(key) ? body(key, value) : true
+    func scan(
+        _ range: ScanRange, _ body: (LogKey, FoundValue) -> Bool
+    ) throws(LogError) {
+        var goesOn = true
+        switch range {
+        case .forwards(let start):
+            if start < first {
+                try old.scan(range) { key, value in
+                    guard key < first else { return false }
+                    goesOn = body(key, value)
+                    return goesOn
+                }
+            }
+            if goesOn { try new.scan(.forwards(from: max(start, first)), body) }
+        case .backwards(let end):
+            if end.map({ $0 > first }) ?? true {
+                try new.scan(range) { key, value in
+                    guard key >= first else { return false }
+                    goesOn = body(key, value)
+                    return goesOn
+                }
+            }
+            if goesOn {
+                try old.scan(.backwards(before: end.map { min($0, first) } ?? first), body)
             }
         }
     }
@@ -178,51 +197,6 @@ private struct ArchivedCheckpoints: StorageTable {
         }
         return last
     }
-}
-
-/// The entries of the archive up to the cut, and then those of the log.
-private struct ArchivedEntries: StorageTable {
-    let new: any StorageTable
-    let old: any StorageTable
-    /// The last entry that the archive answers for.
-    let cut: LogKey
-
-    func get(_ key: LogKey) throws(LogError) -> FoundValue? {
-        try (key.number <= cut.number ? old : new).get(key)
-    }
-
-    func scan(
-        _ range: ScanRange, _ body: (LogKey, FoundValue) -> Bool
-    ) throws(LogError) {
-        var goesOn = true
-        func scanOld(_ range: ScanRange) throws(LogError) {
-            try old.scan(range) { key, value in
-                guard key.number <= cut.number else { return false }
-                goesOn = body(key, value)
-                return goesOn
-            }
-        }
-        func scanNew(_ range: ScanRange) throws(LogError) {
-            try new.scan(range) { key, value in
-                goesOn = body(key, value)
-                return goesOn
-            }
-        }
-        switch range {
-        case .forwards(let start):
-            if start.number <= cut.number { try scanOld(range) }
-            if goesOn { try scanNew(range) }
-        case .backwards(let end):
-            if end.map({ $0.number > cut.number }) ?? true { try scanNew(range) }
-            let after = LogKey.number(cut.number + 1)
-            if goesOn {
-                try scanOld(
-                    .backwards(before: end.map { $0.number < after.number ? $0 : after } ?? after))
-            }
-        }
-    }
-
-    func lastKey() throws(LogError) -> LogKey? { try new.lastKey() ?? cut }
 }
 
 extension LMDBLog {

@@ -29,6 +29,7 @@ extension LMDBLog {
         do throws(CheckpointRefusal) {
             try replace(base, adding: made, in: &batch)
         } catch {
+            if let failure = error.failure { throw failure }
             throw .damaged(
                 path: path, sequence: base.sequence,
                 reason: "the base at which the log begins: \(error.reason)")

@@ -58,14 +58,17 @@ package enum PreparedLog {
             if done.removed >= fewest { return try move(path, to: Self.path(of: log.path)) }
         } catch {
             try? remove(beside: log)
-            throw error
+            throw error.about(log.path, at: path, isCopy: true)
         }
         try remove(beside: log)
     }
 
     private static func copy(_ log: LMDBLog, to path: String) throws(LogError) {
-        let failure = try LMDBLog.translating(path) { () throws(LMDBError) in
-            try log.environment.copy(to: try HeldDirectory.create(path))
+        let target = try LMDBLog.translating(path) { () throws(LMDBError) in
+            try HeldDirectory.create(path)
+        }
+        let failure = try LMDBLog.translating(log.path) { () throws(LMDBError) in
+            try log.environment.copy(to: target)
         }
         if let failure { throw LogError(failure, at: path) }
     }
@@ -137,6 +140,17 @@ package enum PreparedLog {
     ) throws(LogError) {
         guard compacting.window != .everything, isAppsOwn(path) else { return }
         let prepared = Self.path(of: path)
+        do throws(LogError) {
+            try takeOver(
+                prepared, at: path, of: kind, compacting, projections, codec: codec,
+                sources: sources)
+        } catch { throw error.about(path, at: prepared, isCopy: false) }
+    }
+
+    private static func takeOver(
+        _ prepared: String, at path: String, of kind: LogKind?, _ compacting: Compacting,
+        _ projections: ProjectionSet, codec: any PayloadCodec, sources: LogSources
+    ) throws(LogError) {
         guard try isThere(prepared) else {
             // A kill after an exchange leaves the old log.
             guard try isThere(CompactedLog.path(of: path)) else { return }
@@ -263,6 +277,44 @@ package enum PreparedLog {
         guard fold.chain == log.chain, fold.state.sequence == log.state.sequence,
             fold.state.overlay.keys == log.state.overlay.keys
         else { throw .notProven(path: new.path, reason: "its last entries differ from the log's") }
+    }
+}
+
+extension LogError {
+    /// Returns the error of work on a log that the app does not know as an error of its log, with the
+    /// other log as a detail.
+    ///
+    /// Errors of what else is at that place keep its path: somebody must look there.
+    ///
+    /// - Parameters:
+    ///   - place: the path of the other log. It may have a compacted form of its own.
+    ///   - isCopy: whether the other log has the bytes of the app's log.
+    fileprivate func about(_ path: String, at place: String, isCopy: Bool) -> LogError {
+        switch self {
+        case .damaged(let found, let sequence, let reason) where found.hasPrefix(place):
+            isCopy
+                ? .damaged(
+                    path: path, sequence: sequence, reason: "\(reason), found in its copy \(found)")
+                : .notProven(path: path, reason: "\(found) is damaged: \(reason)")
+        case .notProven(let found, let reason) where found.hasPrefix(place):
+            .notProven(path: path, reason: reason)
+        case .needsHistory(let found, let names, let base) where found.hasPrefix(place):
+            .needsHistory(path: path, projections: names, base: base)
+        case .lacksProjections(let found, let names) where found.hasPrefix(place):
+            .lacksProjections(path: path, names: names)
+        case .otherApp(let found, let names) where found.hasPrefix(place):
+            .otherApp(path: path, projections: names)
+        case .newerFormat(let found, let sequence, let what) where found.hasPrefix(place):
+            .newerFormat(path: path, sequence: sequence, found: what)
+        case .storage(let failure) where failure.path.hasPrefix(place):
+            .storage(
+                StorageFailure(
+                    path: path, reason: failure.reason,
+                    detail: "\(failure.path): \(failure.detail)",
+                    leavesOutcomeUnknown: failure.leavesOutcomeUnknown,
+                    endsWriting: failure.endsWriting))
+        default: self
+        }
     }
 }
 

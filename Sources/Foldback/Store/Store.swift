@@ -107,6 +107,9 @@ public final class Store<P: EventFold>: Sendable {
     /// Why the store could not prepare a compacted form of its log, after it was opened with a window; nil if
     /// nothing failed. The log is as it was (C10).
     ///
+    /// The error names this log. If the failure is of a file beside it, such as `NAME.preparing`, the reason
+    /// or the detail names that file.
+    ///
     /// Such as `.lacksProjections` with those that were on the log lately and were not given, or
     /// `.notProven`. The next opening tries again.
     public var compactionFailure: LogError? { core.compaction.failure }

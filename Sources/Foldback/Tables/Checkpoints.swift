@@ -144,6 +144,9 @@ extension CheckpointKey {
 /// The reason why a checkpoint is not used. The entries that it covers are folded instead.
 struct CheckpointRefusal: Error {
     let reason: RefusedCheckpoint.Reason
+    /// The error of reading, if it says nothing about the stored bytes: for example that the file was
+    /// replaced. Nil if the checkpoint itself is the reason.
+    private(set) var failure: LogError?
 
     init(because reason: RefusedCheckpoint.Reason) { self.reason = reason }
 
@@ -161,6 +164,7 @@ struct CheckpointRefusal: Error {
             reason = .damaged("\(error)")
         } else {
             reason = .unreadable("\(error)")
+            failure = error
         }
     }
 }

@@ -117,6 +117,10 @@ public final class LogReader: Sendable {
     /// Checks every record, verdict, attempt, checkpoint and row against a fold from the first
     /// entry.
     ///
+    /// With an archive, the fold begins with the removed entries. So it also checks the states with which
+    /// the compacted log begins, which it must believe otherwise. Verify each archive by itself for the
+    /// rest of it.
+    ///
     /// - Parameters:
     ///   - projection: its checkpointed states or rows are compared as well. If it cannot read the
     ///     log's events, nothing is compared.
@@ -143,7 +147,11 @@ public final class LogReader: Sendable {
         }
         var verifier = try Verifier(
             log, hasRows ? projections : projections.withoutRows, codec: AppCodec(codec: P.codec))
-        return try verifier.verification()
+        let verification = try verifier.verification()
+        guard let archived = log as? ArchivedLog else { return verification }
+        // What the log has beside its archives: its base, and the records that it kept.
+        var own = try Verifier(archived.log, ProjectionSet(), codec: codec)
+        return verification.adding(try own.verification())
     }
 
     /// Returns what a compaction with this window would remove now, and what holds the rest: see

@@ -1,8 +1,8 @@
 import CLMDB
 
 extension Environment {
-    /// Writes a compact copy of the last commit into a directory that has nothing but an empty data
-    /// file. Any process may write to this environment meanwhile.
+    /// Writes a compact copy of the last commit into a directory whose data file is empty. Any process
+    /// may write to this environment meanwhile.
     ///
     /// As any read, it keeps the map from growing. A write that must grow it waits.
     ///

@@ -84,10 +84,10 @@ extension Environment {
         return found
     }
 
-    private static let lockFileName = "lock.mdb"
+    static let lockFileName = "lock.mdb"
     /// The size of LMDB 0.9's lock file: a header, and 64 bytes for each of the 126 default readers
     /// (mdb.c).
-    private static let lockFileBytes = 8_192
+    static let lockFileBytes = 8_192
 
     /// Opens an existing environment for reading. The data file's bytes do not change (L9).
     ///

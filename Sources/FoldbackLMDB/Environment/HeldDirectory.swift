@@ -26,7 +26,11 @@ package final class HeldDirectory: Sendable {
         self.claims = claims
     }
 
-    deinit { OpenFiles.release(claims) }
+    deinit {
+        // The directory's lock comes last: see ``SharedReadLock``.
+        file?.lock.giveBack()
+        OpenFiles.release(claims)
+    }
 
     /// Takes the locks of the log at `path`. Blocks while only readers hold them, up to 2 s.
     ///
@@ -60,7 +64,7 @@ package final class HeldDirectory: Sendable {
         }
     }
 
-    /// Makes a directory with an empty data file for a copy of a log, and holds it.
+    /// Makes a directory with an empty data file and LMDB's lock file for a copy of a log, and holds it.
     ///
     /// - Throws: `.openInProcess` if the directory is there: another process has just made it. The
     ///   errors of ``hold(_:)``, except `.missing`. Nothing is held then, and the directory may be
@@ -76,6 +80,14 @@ package final class HeldDirectory: Sendable {
         }
         try Platform.syncParent(of: path)
         try Platform.createEmpty("\(path)/\(DataFile.name)")
+        // Readers of the copy use it while a process holds the directory, for example to replace the copy
+        // by a later one.
+        do throws(LMDBError) {
+            try Platform.fill(
+                "\(path)/\(Environment.lockFileName)", toBytes: Environment.lockFileBytes)
+        } catch {
+            throw error.classified(at: path)
+        }
         return try hold(path)
     }
 

@@ -2,6 +2,7 @@
     import ArgumentParser
     import Foldback
     import FoldbackHistory
+    import Foundation
 
     struct Verify<Tool: ReplayTool>: ParsableCommand {
         static var configuration: CommandConfiguration {
@@ -15,11 +16,20 @@
                     names the others. It prints one line for each thing that is wrong, with its place. \
                     The exit code is 1 if something is wrong.
 
+                    A compacted log begins at states whose entries were removed. With --archive, the \
+                    command folds the removed entries as well, and compares these states, too.
+
                     Example: \(Tool.name) verify a.log
                     """)
         }
 
         @OptionGroup var log: DirectoryArgument
+
+        @Option(
+            help: ArgumentHelp(
+                "The folder that compactions have moved the log's removed entries to.",
+                valueName: "folder"))
+        var archive: String?
 
         @OptionGroup var projection: ProjectionOption
 
@@ -38,7 +48,9 @@
         private func verification() throws -> Verification {
             let view = try Tool.projection(named: projection.name).view
             do {
-                let reader = try LogReader(at: log.directory)
+                let reader = try LogReader(
+                    at: log.directory,
+                    archive: archive.map { URL(filePath: $0, directoryHint: .isDirectory) })
                 defer { reader.close() }
                 return try Progress.run("folding") { try view.verification(reader) }
             } catch let error as LogError {

@@ -40,7 +40,8 @@ enum Finding: Error, CustomStringConvertible {
 /// - A new intent gets the next number under the same replica id, and is there after another
 ///   opening.
 /// - An import is whole, or can be done again.
-/// - For compactions and backups: ``CompactionCheck`` and ``BackupCheck``.
+/// - For compactions, backups, and logs that begin from a state: ``CompactionCheck``, ``BackupCheck``
+///   and ``BeginningCheck``.
 struct ImageCheck: Sendable {
     let recording: Recording
     /// The entries that must be there.
@@ -61,6 +62,10 @@ struct ImageCheck: Sendable {
         do {
             guard !recording.scenario.isContinuing else {
                 try await ContinuationCheck(promised: promised, answered: answered).check(log)
+                return nil
+            }
+            guard !recording.scenario.isBeginning else {
+                try await BeginningCheck(recording, answered: answered).check(log)
                 return nil
             }
             if promised > 0 { try read(log) }

@@ -212,7 +212,8 @@ extension Scenario {
     fileprivate func isChanged(by omission: Omission) -> Bool {
         switch omission {
         case .flushes, .synchronousWrites, .directoryFlushes: true
-        case .copyFlushes, .directoryRenames: compactingSession != nil || isBackedUp
+        case .copyFlushes, .directoryRenames:
+            compactingSession != nil || isBackedUp || isBeginning
         }
     }
 }

@@ -70,6 +70,7 @@ struct Recorder {
             case .callers:
                 [executable("foldback-probe"), "faults", session.store.rawValue, log, "6", "900"]
             case .successor: [executable("foldback-probe"), "successor", log]
+            case .beginner: [executable("foldback-probe"), "begin", log]
             case .importer:
                 [
                     executable("foldback"), "import", place.appending(path: "imported.ndjson").path,

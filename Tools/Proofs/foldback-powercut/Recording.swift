@@ -185,9 +185,9 @@ private struct AnswerReading {
         answered += 1
         switch session.program {
         case .importer: promised = entryCount
-        case .successor:
-            guard text == "continued" else {
-                throw RecordingError("the successor of \(scenario.name) answered \(text)")
+        case .successor, .beginner:
+            guard text == "continued" || text == "begun" else {
+                throw RecordingError("a process of \(scenario.name) answered \(text)")
             }
         case .callers:
             let words = text.split(separator: " ")

@@ -18,6 +18,9 @@ struct Scenario: Sendable {
     /// Whether a superseded log continues on a new log. The new log has the last recorded entries.
     var isContinuing: Bool { sessions.contains { $0.program == .successor } }
 
+    /// Whether the log begins from a state of a server.
+    var isBeginning: Bool { sessions.contains { $0.program == .beginner } }
+
     /// The session that compacts the log; nil if none does.
     var compactingSession: Int? { sessions.firstIndex { $0.has(Script.compaction) } }
     /// Whether compactions keep the old logs.
@@ -25,7 +28,8 @@ struct Scenario: Sendable {
     var isBackedUp: Bool { sessions.contains { $0.has(Script.backup) } }
     /// The first session whose operations are cut.
     var firstCutSession: Int {
-        compactingSession ?? sessions.firstIndex { $0.has(Script.backup) } ?? 0
+        compactingSession
+            ?? sessions.firstIndex { $0.has(Script.backup) || $0.program == .beginner } ?? 0
     }
 
     enum DocumentStore: String, Sendable {
@@ -34,7 +38,7 @@ struct Scenario: Sendable {
 
     /// One process. The log is the directory `log` below the root of the recording.
     struct Session: Sendable {
-        enum Program: Sendable { case shell, callers, importer, successor }
+        enum Program: Sendable { case shell, callers, importer, successor, beginner }
 
         var program = Program.shell
         var store = DocumentStore.memory
@@ -51,7 +55,7 @@ extension Scenario {
     static let all: [Scenario] = [
         firstOpen, settlements, rows, relaxed, relaxedFlushed, growth, checkpoints,
         relaxedCheckpoints, reopening, callers, importing, continuing, compacting, archiving,
-        backups,
+        backups, beginning, beginningAgain,
     ]
 
     /// Returns the opening of a log of another scenario after a power cut, with two new intents.
@@ -186,4 +190,27 @@ extension Scenario {
                 script.record("more")
             },
         ], weight: 6)
+
+    /// A device without a log begins from a state. It records an intent, and begins from the same state.
+    private static let beginning = Scenario(
+        name: "beginning, without a log", kind: .downlink, sessions: beginningSessions(after: 0),
+        weight: 6)
+
+    /// The state has the effect of the first intent.
+    private static let beginningAgain = Scenario(
+        name: "beginning, with pending intents", kind: .downlink,
+        sessions: [
+            session { script in
+                script.confirm("old", at: 3)
+                for key in BeginningCheck.keys { script.record(key) }
+                script.acknowledge(1, position: 5)
+                script.acknowledge(2, position: 9)
+                script.reject(BeginningCheck.rejected)
+            }
+        ] + beginningSessions(after: BeginningCheck.keys.count), weight: 6)
+
+    private static func beginningSessions(after intents: Int) -> [Session] {
+        let beginner = Session(program: .beginner)
+        return [beginner, session(after: intents) { $0.record(BeginningCheck.newKey) }, beginner]
+    }
 }

@@ -20,6 +20,7 @@ struct Main {
             if arguments.first == "keeping", let log = arguments.dropFirst().first {
                 return try await KeepingProbe.run(URL(filePath: log))
             }
+            if arguments == ["read"] { return ReadProbe.run() }
             if arguments.first == "begin", let log = arguments.dropFirst().first {
                 return try await SignInProbe.begin(URL(filePath: log))
             }
@@ -50,6 +51,7 @@ struct Main {
                            foldback-probe successor LOG [backup|nothing [pending]]
                            foldback-probe begin LOG
                            foldback-probe keeping LOG
+                           foldback-probe read
                            foldback-probe sign-in ACCOUNT LOCAL
                            foldback-probe poison LOG BOOK ordered|concurrent POISON
                            foldback-probe decide DIRECTORY FIRST COUNT BYTES alone|spaces

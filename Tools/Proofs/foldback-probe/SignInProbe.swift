@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackShell
 import FoldbackSync
 import Foundation
 
@@ -7,7 +8,9 @@ import Foundation
 /// log. The line is `signed in`.
 enum SignInProbe {
     static func run(_ account: URL, _ local: URL) async throws {
-        if !FileManager.default.fileExists(atPath: account.path) { try await begin(account) }
+        if !FileManager.default.fileExists(atPath: account.path) {
+            try await ServerState.begin(at: account)
+        }
         let store = try await open(account)
         if FileManager.default.fileExists(atPath: local.path) {
             let work = try await open(local)
@@ -19,13 +22,10 @@ enum SignInProbe {
         say("signed in\n")
     }
 
-    /// `foldback-probe begin LOG`: begins a log from a state, also if a log is there.
+    /// `foldback-probe begin LOG`: begins a log from a state, also if a log is there. The line is `begun`.
     static func begin(_ log: URL) async throws {
-        guard let lineage = Lineage("server") else { preconditionFailure("a lineage was refused") }
-        var documents = Documents()
-        try documents.apply(.set("of the server", 1), EventContext(.position(1)))
-        try await Store<Documents>.begin(
-            at: log, from: [.value(documents)], through: 7, of: lineage)
+        try await ServerState.begin(at: log)
+        say("begun\n")
     }
 
     private static func open(_ log: URL) async throws(LogError) -> Store<Documents> {

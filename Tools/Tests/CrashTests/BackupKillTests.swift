@@ -9,7 +9,8 @@ import Testing
 /// store in another process has the log open, and real processes are killed at their system calls.
 ///
 /// Property: at the place of the backup is a whole log or what was there before, and the next backup
-/// removes the rest.
+/// removes the rest. A process that reads the place, as a widget does, sees the earlier backup until it is told
+/// that the file was replaced, and then the new backup.
 @Suite(.serialized) struct BackupKillTests {
     private static let callCountMax = 1_000
 
@@ -57,6 +58,13 @@ import Testing
             #expect(shell.answer()?["ok"] == true)
         }
         recordOne()
+        let reader = try ReadingProcess()
+        func content(_ last: LogSequence?) -> String {
+            last.map {
+                ReadingProcess.content(
+                    base: 0, last: $0, pending: Int($0.value), confirmed: .object([:]))
+            } ?? ReadingProcess.missing
+        }
         var (kills, last) = (0, LogSequence(0))
         for nth in Self.places(of: call) {
             let note: Comment = "\(call) \(nth), \(hasEarlier ? "replacing" : "new")"
@@ -70,10 +78,12 @@ import Testing
                 try? FileManager.default.removeItem(at: copy)
                 last = 0
             }
+            reader.begin(copy)
             recordOne()
             let status = try backup(under: Strace.killing(at: call, nth)).status
             let found = try lastEntry(note)
             #expect(found.map { $0 >= last } ?? (last == 0), note)
+            try reader.expect(content(found), after: content(last == 0 ? nil : last), note)
             // A run with fewer calls of that name ends without a kill.
             guard status != 0 else { break }
             kills += 1

@@ -9,7 +9,8 @@ import Testing
 /// tests kill real processes at their system calls.
 ///
 /// Property: after a kill, the log is the old one or the new one, complete, with the same replica id. Compacting
-/// again finishes, and the archive then has the whole old log.
+/// again finishes, and the archive then has the whole old log. Another process that reads the log sees the old
+/// log, until it is told that the file was replaced, and then the new log.
 @Suite(.serialized) struct CompactKillTests {
     private static let callCountMax = 1_000
     private static let entryCount = 400
@@ -83,6 +84,12 @@ import Testing
     func `C7: SIGKILL at any system call of a compaction leaves the old log or the new one`(
         call: String
     ) async throws {
+        let reader = try ReadingProcess()
+        func content(_ base: LogSequence) -> String {
+            ReadingProcess.content(
+                base: base, last: LogSequence(UInt64(Self.entryCount)), pending: 0,
+                confirmed: ["a": .integer(Int64(Self.entryCount / 2))])
+        }
         var (kills, compacted) = (0, 0)
         // Without an archive, the old log is removed.
         let isRemoved = call == "unlinkat" || call == "rmdir"
@@ -92,15 +99,18 @@ import Testing
             let archive = directory.url.appending(path: "old", directoryHint: .isDirectory)
             let replica = try await makeLog(directory.log, kind)
             let note: Comment = "\(call) \(nth)"
+            reader.begin(directory.log)
             let status = try compact(
                 directory.log, archive: isRemoved ? nil : archive,
                 under: Strace.killing(at: call, nth)
             ).status
             let base = try await check(directory.log, kind, replica, note)
             if base > 0 { compacted += 1 }
+            try reader.expect(content(base), after: content(0), note)
             #expect(
                 try compact(directory.log, archive: isRemoved ? nil : archive).status == 0, note)
             #expect(try await check(directory.log, kind, replica, note) == 300, note)
+            try reader.expect(content(300), after: content(base), note)
             // An app does this when it starts.
             try await Store<Documents>.finishWipes(in: directory.url)
             let names = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
@@ -118,6 +128,19 @@ import Testing
         }
         print("compact: killed at \(kills) calls of \(call), compacted after \(compacted)")
         #expect(kills < Self.callCountMax)
+    }
+
+    @Test func `C9: verify with the archive folds every entry`() async throws {
+        let directory = DiskDirectory()
+        let archive = directory.url.appending(path: "old", directoryHint: .isDirectory)
+        _ = try await makeLog(directory.log, .downlink)
+        #expect(try compact(directory.log, archive: archive).status == 0)
+        let verify = [executable("foldback"), "verify", directory.log.path]
+        #expect(try run(verify).output.hasPrefix("sound: 100 entries folded"))
+        let whole = try run(verify + ["--archive", archive.path])
+        #expect(whole.output.hasPrefix("sound: 400 entries folded"), "\(whole)")
+        let lacking = try run(verify + ["--archive", directory.url.path])
+        #expect(lacking.status == 3 && lacking.errors.contains("has no archive"), "\(lacking)")
     }
 
     @Test func `C7: a full disk leaves the log as it is, at any size`() async throws {

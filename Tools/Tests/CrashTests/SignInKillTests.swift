@@ -80,13 +80,23 @@ import Testing
     }
 
     /// Property: after a kill, the log is the old one or the new one, and has the same pending intents under
-    /// the same ids.
+    /// the same ids. Another process that reads the log sees the old log, until it is told that the file was
+    /// replaced, and then the new log.
     @Test(
         .enabled(
             if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
-        arguments: ["flock", "pwrite64", "fdatasync", "renameat2", "fsync", "unlinkat", "rmdir"])
+        arguments: [
+            "flock", "mkdir", "pwrite64", "fdatasync", "rename", "renameat2", "fsync", "unlinkat",
+            "rmdir",
+        ] + (TestEffort.isFull ? ["openat", "mmap"] : []))
     func `SIGKILL at any system call of beginning again loses no intent`(call: String) async throws
     {
+        let reader = try ReadingProcess()
+        func content(_ store: Store<Documents>) -> String {
+            ReadingProcess.content(
+                base: store.status.base, last: store.status.sequence,
+                pending: store.status.pendingCount, confirmed: store.confirmed.json)
+        }
         var (kills, begun) = (0, 0)
         for nth in Self.places(of: call) {
             let directory = DiskDirectory()
@@ -99,6 +109,7 @@ import Testing
             let ids = store.overlay.map(\.id)
             await store.close()
             let note: Comment = "\(call) \(nth)"
+            reader.begin(directory.log)
             func begin(_ prefix: [String] = []) throws -> Int32 {
                 try run(
                     prefix + [executable("foldback-probe"), "begin", directory.log.path]
@@ -112,6 +123,7 @@ import Testing
                 left.confirmed.json == (isNew ? ["of the server": 1] : ["old": 1]), note)
             #expect(try await left.verify().findings == [], note)
             await left.close()
+            try reader.expect(content(left), after: content(store), note)
             if isNew { begun += 1 }
             #expect(try begin() == 0, note)
             let again = try await open(directory.log)
@@ -119,6 +131,7 @@ import Testing
             #expect(again.confirmed.json == ["of the server": 1], note)
             #expect(try await again.verify().findings == [], note)
             await again.close()
+            try reader.expect(content(again), after: content(left), note)
             try await Store<Documents>.finishWipes(in: directory.url)
             let names = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
             #expect(names == ["log"], note)

@@ -37,8 +37,8 @@ import Testing
 
     @Test(
         .disabled(if: PowerCutTool.cannotRun != nil, "\(PowerCutTool.cannotRun ?? "")"),
-        arguments: ["compacting", "backups"])
-    func `C7, BK1: a power cut during a compaction or a backup leaves whole logs`(
+        arguments: ["compacting", "backups", "beginning"])
+    func `C7, C11, BK1: a power cut during a compaction, a beginning or a backup leaves whole logs`(
         scenario: String
     ) throws {
         let result = try PowerCutTool.run(
@@ -57,8 +57,10 @@ import Testing
             ("compacting", "directory-renames", "entries are lost"),
             ("backups", "copy-flushes", "the backup cannot be read"),
             ("backups", "directory-renames", "entries are lost"),
+            ("beginning", "copy-flushes", "the log cannot be used"),
+            ("beginning", "directory-renames", "entries are lost"),
         ])
-    func `C7, BK1: a compaction or a backup without one of its flushes is found`(
+    func `C7, C11, BK1: a compaction, a beginning or a backup without one of its flushes is found`(
         scenario: String, calls: String, finding: String
     ) throws {
         let result = try PowerCutTool.run(
