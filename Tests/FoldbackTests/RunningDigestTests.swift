@@ -102,6 +102,7 @@ import Testing
         let history = try reader.history()
         let imported = directory.url.appending(path: "imported", directoryHint: .isDirectory)
         try await history.importLog(into: imported)
+        reader.close()
         let other = try await open(imported)
         #expect(other.syncPoint == SyncPoint(lineage: nil, through: 3))
         await other.close()
