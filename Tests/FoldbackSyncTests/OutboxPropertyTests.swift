@@ -153,7 +153,7 @@ struct OutboxLife {
             let intent = PendingIntent(
                 number, attempt: nil, isReadable: isReadable, bytes: bytes[number]!,
                 isHeld: isHeld, place: LogSequence(sequence),
-                after: random.oneIn(6) ? held.filter { _ in random.oneIn(2) }.sorted() : [],
+                after: random.oneIn(6) ? held.sorted().filter { _ in random.oneIn(2) } : [],
                 undoes: random.oneIn(6) ? before.sorted().randomElement(using: &random) : nil,
                 lane: hasLanes && !random.oneIn(4)
                     ? "abc".randomElement(using: &random).map(String.init) : nil)
@@ -357,8 +357,9 @@ struct OutboxLife {
     /// Plays until nothing is pending, without further faults.
     mutating func heal() {
         while let release = releaseDraft() { take(release) }
-        take(.answered(unreadable.sorted()))
+        let answered = unreadable.sorted()
         unreadable = []
+        take(.answered(answered))
         (isOnline, isSignedIn) = (true, true)
         take(.told(.wentOnline))
         take(.told(.signedIn))
