@@ -24,7 +24,10 @@ enum PoisonProbe {
         }
         try await withThrowingTaskGroup { group in
             group.addTask { try await outbox.run() }
-            for await status in outbox.statuses where isDone(status, store, poison) { break }
+            // What ends it is not all in the status, and equal states are not repeated.
+            while !isDone(outbox.status, store, poison) {
+                try await Task.sleep(for: .milliseconds(1))
+            }
             // The status says it a moment before the log has it.
             while poison > 0, store.attempt(of: IntentNumber(poison))?.quarantine == nil {
                 try await Task.sleep(for: .milliseconds(1))

@@ -83,8 +83,7 @@ enum SuccessorProbe {
     ) async throws(SyncError) {
         let outbox = Outbox(store, to: authority, policy: .ordered)
         let run = Task { try await outbox.run() }
-        // Before the run begins, the outbox says that it is stopped.
-        for await _ in outbox.statuses where store.status.pendingCount == 0 { break }
+        for await snapshot in store.views where snapshot.pending.isEmpty { break }
         run.cancel()
         _ = await run.result
         _ = try await Downlink(store, from: authority, policy: .ordered).fetch()
