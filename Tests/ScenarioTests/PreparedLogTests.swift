@@ -265,13 +265,18 @@ import Testing
         try await prepare()
         var pages = try DamagedPages(of: directory.url.appending(path: "log.prepared/data.mdb"))
         try pages.zeroListOfTables()
-        let store = try await open(keeping: .entries(10), entriesMin: 1_000)
+        var store = try await open(keeping: .entries(10))
         guard case .notProven(directory.log.path, let different) = store.compactionFailure else {
             Issue.record("\(String(describing: store.compactionFailure))")
             return
         }
         #expect(different.hasPrefix("\(directory.log.path).prepared is damaged: "))
-        #expect(try names == ["log"])
+        // The log is prepared again, so the next opening takes it over.
+        await store.core.compaction.end()
+        await store.close()
+        store = try await open(keeping: .entries(10))
+        #expect(store.compactionFailure == nil)
+        #expect(store.status.base == 30)
         await store.close()
     }
 
