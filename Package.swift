@@ -12,6 +12,7 @@ let package = Package(
         .library(name: "FoldbackHistory", targets: ["FoldbackHistory"]),
         .library(name: "FoldbackSync", targets: ["FoldbackSync"]),
         .library(name: "FoldbackServer", targets: ["FoldbackServer"]),
+        .library(name: "FoldbackHTTP", targets: ["FoldbackHTTP"]),
         .library(name: "FoldbackUI", targets: ["FoldbackUI"]),
         .library(name: "FoldbackTesting", targets: ["FoldbackTesting"]),
         .library(name: "FoldbackReplay", targets: ["FoldbackReplay"]),
@@ -44,6 +45,9 @@ let package = Package(
         .target(name: "FoldbackSync", dependencies: ["Foldback"], swiftSettings: strict),
         .target(
             name: "FoldbackServer", dependencies: ["Foldback", "FoldbackSync"],
+            swiftSettings: strict),
+        .target(
+            name: "FoldbackHTTP", dependencies: ["Foldback", "FoldbackSync"],
             swiftSettings: strict),
         .target(name: "FoldbackUI", dependencies: ["Foldback"], swiftSettings: strict),
         .target(
@@ -111,9 +115,13 @@ let package = Package(
         .testTarget(
             name: "FoldbackServerTests",
             dependencies: [
-                "FoldbackHistory", "FoldbackServer", "FoldbackSync", "FoldbackTesting",
-                "TestSupport",
+                "FoldbackHTTP", "FoldbackHistory", "FoldbackServer", "FoldbackSync",
+                "FoldbackTesting", "TestSupport",
             ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FoldbackHTTPTests",
+            dependencies: ["FoldbackHTTP", "FoldbackSync", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "FoldbackUITests",

@@ -33,7 +33,9 @@ let package = Package(
             name: "foldback",
             dependencies: [
                 "FoldbackShell",
+                .product(name: "FoldbackHTTP", package: "Foldback"),
                 .product(name: "FoldbackReplay", package: "Foldback"),
+                .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Commands/foldback", swiftSettings: strict),

@@ -37,9 +37,11 @@ public struct SpaceName: Hashable, Sendable, CustomStringConvertible {
         description = name
     }
 
-    /// The name of the space's folder. Some file systems do not distinguish upper and lower case, so an
-    /// upper-case letter is written as `%` and its lower-case letter.
-    var folder: String {
+    /// The name of the space's folder in that of ``Spaces``.
+    ///
+    /// Some file systems do not distinguish upper and lower case, so an upper-case letter is written as `%`
+    /// and its lower-case letter.
+    public var folder: String {
         description.map { $0.isUppercase ? "%\($0.lowercased())" : String($0) }.joined()
     }
 }

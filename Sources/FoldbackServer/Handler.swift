@@ -1,40 +1,6 @@
 import Foldback
 import FoldbackSync
 
-/// A request to a server, as any HTTP library has it.
-public struct ServerRequest: Sendable {
-    /// The method in upper case: "GET".
-    public var method: String
-    /// The path as it came, without the query and not decoded: "/v1/spaces/main/changes".
-    public var path: String
-    /// The decoded members of the query. If a name is there twice, refuse the request before.
-    public var query: [String: String]
-    /// The token after "Bearer" in the header "Authorization"; nil without it.
-    public var bearer: String?
-    public var body: [UInt8]
-
-    public init(
-        method: String, path: String, query: [String: String] = [:], bearer: String? = nil,
-        body: [UInt8] = []
-    ) {
-        self.method = method
-        self.path = path
-        self.query = query
-        self.bearer = bearer
-        self.body = body
-    }
-}
-
-/// A server's answer to a request.
-public struct ServerResponse: Sendable {
-    /// The HTTP status.
-    public let status: Int
-    /// The headers by name, with the content type.
-    public let headers: [String: String]
-    /// JSON in UTF-8.
-    public let body: [UInt8]
-}
-
 /// The HTTP side of an authority as a value, without a server: it turns requests into calls, and answers
 /// and failures into JSON.
 ///
@@ -196,21 +162,12 @@ public struct Handler<Event: Sendable>: Sendable {
     private func fetch(
         _ request: ServerRequest, from authority: any Authority<Event>
     ) async throws(Problem) -> ServerResponse {
-        let after = try number(request, "after") ?? 0
-        let wait = try number(request, "wait") ?? 0
-        var lineage: Lineage?
-        if let name = request.query["lineage"] {
-            guard let known = Lineage(name) else { throw Problem(400, "the lineage is not valid") }
-            lineage = known
-        }
-        var digest: RunningDigest?
-        if let text = request.query["digest"] {
-            guard let known = RunningDigest(text) else {
-                throw Problem(400, "the digest is not valid")
-            }
-            digest = known
-        }
-        let device = SyncPoint(lineage: lineage, through: Position(after), digest: digest)
+        let query = try Query(request.query)
+        let wait = try query.number("wait") ?? 0
+        let device = SyncPoint(
+            lineage: try query.value("lineage", Lineage.init),
+            through: Position(try query.number("after") ?? 0),
+            digest: try query.value("digest", RunningDigest.init))
         do throws(AuthorityFailure) {
             let page =
                 if wait == 0 {
@@ -225,16 +182,6 @@ public struct Handler<Event: Sendable>: Sendable {
             report(error)
             throw Problem(error)
         }
-    }
-
-    private func number(
-        _ request: ServerRequest, _ name: String
-    ) throws(Problem) -> UInt64? {
-        guard let text = request.query[name] else { return nil }
-        guard let number = UInt64(text) else {
-            throw Problem(400, "\(name) must be a whole number, not \"\(text)\"")
-        }
-        return number
     }
 
     private static func response<Answer>(
@@ -253,58 +200,5 @@ extension Verdicts {
         var verdicts = byIntent
         verdicts[id] = verdict
         return Verdicts(verdicts, lineage: lineage, head: head)
-    }
-}
-
-/// A failure as a problem document (RFC 9457).
-private struct Problem: Error {
-    let status: Int
-    let detail: String
-    var headers: [String: String] = [:]
-    /// The last shared position of a superseded device.
-    var shared: Position?
-
-    init(_ status: Int, _ detail: String, headers: [String: String] = [:]) {
-        (self.status, self.detail, self.headers) = (status, detail, headers)
-    }
-
-    /// The statuses are those of the table in "Sync an app".
-    init(_ failure: AuthorityFailure) {
-        switch failure {
-        case .unauthenticated(let reason): self.init(403, reason)
-        case .unavailable(let after, _):
-            let seconds = after.map { max(1, $0.components.seconds) }
-            self.init(
-                503, Self.unavailable, headers: seconds.map { ["Retry-After": "\($0)"] } ?? [:])
-        case .unreachable: self.init(503, Self.unavailable)
-        case .invalidAnswer: self.init(502, Self.unavailable)
-        case .failed: self.init(500, "the server failed on the request")
-        case .superseded(let shared):
-            self.init(409, "the device has data that this server does not have")
-            self.shared = shared
-        }
-    }
-
-    private static let unavailable = "the server accepts no requests now"
-    private static let titles: [Int: String] = [
-        400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
-        405: "Method Not Allowed", 409: "Conflict", 413: "Content Too Large",
-        500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable",
-    ]
-
-    var response: ServerResponse {
-        var document: JSON.Object = [
-            "title": .string(ExactString(Self.titles[status] ?? "")),
-            "status": .integer(Int64(status)), "detail": .string(ExactString(detail)),
-        ]
-        if let shared {
-            document["code"] = .string("superseded")
-            document["shared"] = .of(shared)
-        }
-        var headers = headers
-        headers["Content-Type"] = "application/problem+json"
-        if status == 401 { headers["WWW-Authenticate"] = "Bearer" }
-        return ServerResponse(
-            status: status, headers: headers, body: JSON.object(document).encoded)
     }
 }

@@ -21,6 +21,8 @@ import FoldbackSync
 public actor Spaces<R: Rules> {
     private final class Slot {
         let opening: Task<Result<Space<R>, LogError>, Never>
+        /// The open space; nil before it is open.
+        var space: Space<R>?
         /// The calls that use the space now.
         var userCount = 0
         /// The count of all uses when it was used last.
@@ -99,6 +101,7 @@ public actor Spaces<R: Rules> {
         defer { slot.userCount -= 1 }
         switch await slot.opening.value {
         case .success(let space):
+            slot.space = space
             defer { if space.failure != nil { close(name, slot) } }
             return try await body(space)
         case .failure(let error):
@@ -106,6 +109,13 @@ public actor Spaces<R: Rules> {
             refused[name] = (error, sources.now().advanced(by: SpaceLimits.refusal))
             throw .unavailable(after: SpaceLimits.refusal, reason: "\(error)")
         }
+    }
+
+    /// Returns what an operator needs to know of the spaces now.
+    public func status() -> SpacesStatus {
+        var faults = refused.mapValues { "\($0.error)" }
+        for (name, slot) in slots { if let fault = slot.space?.fault { faults[name] = fault } }
+        return SpacesStatus(openCount: slots.count, faults: faults)
     }
 
     /// Closes all spaces. Calls that wait for an event or for their turn end.
@@ -198,6 +208,15 @@ public actor Spaces<R: Rules> {
     private func removeUnused(_ name: SpaceName) {
         if slots[name] == nil, bells[name]?.waitingCount == 0 { bells[name] = nil }
     }
+}
+
+/// How the spaces of a server are.
+public struct SpacesStatus: Hashable, Sendable {
+    /// The spaces that are open.
+    public let openCount: Int
+    /// The spaces that decide nothing, each with the reason (N9): those that are open with a fault, and
+    /// those that could not be opened when they were used last.
+    public let faults: [SpaceName: String]
 }
 
 /// One of a server's spaces.

@@ -26,6 +26,7 @@ struct FoldbackTool: ReplayTool {
     static let commands: [any ParsableCommand.Type] = [
         Compact.self,
         Shell.self,
+        Sync.self,
         Wipe.self,
     ]
 }

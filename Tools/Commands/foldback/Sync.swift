@@ -1,0 +1,125 @@
+import ArgumentParser
+import Foldback
+import FoldbackHTTP
+import FoldbackReplay
+import FoldbackSync
+import Foundation
+
+struct Sync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Sends what a log of documents has pending, and fetches what others did.",
+        discussion: """
+            The command creates the log if it does not exist. It ends when the server has everything, and \
+            the log has everything of the server. With --follow, it goes on until Ctrl-C, and prints \
+            each change of the status. Exit code 1: something is left; the last line says why.
+
+            If the server has lost data that this log has, the log continues as a new one, and \
+            the command records again what only the old one had.
+
+            Example: foldback sync notes.log http://127.0.0.1:8787 --space default --token-file token
+            """)
+
+    @OptionGroup var log: DirectoryArgument
+
+    @Argument(help: "The server's address, without /v1.")
+    var server: String
+
+    @Option(help: "The name of the space.")
+    var space = "default"
+
+    @Option(help: "A file with the token; without it, FOLDBACK_TOKEN in the environment has it.")
+    var tokenFile: String?
+
+    @Flag(help: "Goes on until Ctrl-C.")
+    var follow = false
+
+    @Option(help: "The seconds after which the command gives up, without --follow.")
+    var within = 60
+
+    func validate() throws {
+        guard address != nil else {
+            throw ValidationError("\(server) is not an address such as http://127.0.0.1:8787")
+        }
+        guard 1...86_400 ~= within else {
+            throw ValidationError("--within must be from 1 to 86400 seconds")
+        }
+    }
+
+    private var address: URL? {
+        guard let url = URL(string: server), ["http", "https"].contains(url.scheme ?? ""),
+            url.host() != nil
+        else { return nil }
+        return url
+    }
+
+    func run() async throws {
+        guard let address else { return }
+        let token = try token()
+        let sync = FoldbackSync.Sync(
+            try await Self.open(log.directory),
+            with: HTTPAuthority<DocumentEvent>(address, space: space, token: token),
+            policy: .ordered, continuing: Continuing(opening: Self.open) { _ in .bring })
+        let isDone: Bool
+        do {
+            if follow { try await Self.follow(sync) }
+            isDone = try await sync.drain(within: .seconds(within)) == .drained
+        } catch {
+            await sync.store.close()
+            throw error
+        }
+        let status = sync.status
+        try Output.write(
+            "\(Self.text(of: status, isDone: isDone)) (entry \(sync.store.status.sequence), "
+                + "position \(sync.store.status.through))\n")
+        await sync.store.close()
+        if !isDone { throw ExitCode(1) }
+    }
+
+    /// Prints each change of the status. The end of the process ends it: everything is in the log.
+    private static func follow(_ sync: FoldbackSync.Sync<Documents>) async throws {
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await sync.run() }
+            group.addTask {
+                var last = ""
+                for await status in sync.statuses {
+                    let text = text(of: status, isDone: false)
+                    if text != last { try Output.write("\(text)\n") }
+                    last = text
+                }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private static func text(of status: SyncStatus, isDone: Bool) -> String {
+        if isDone, status.pendingCount == 0 { return "Everything is saved on the server." }
+        return [status.message, status.suggestion].compactMap { $0 }.joined(separator: " ")
+    }
+
+    private func token() throws -> String {
+        let text: String
+        if let tokenFile {
+            do { text = try String(contentsOf: URL(filePath: tokenFile), encoding: .utf8) } catch {
+                throw ValidationError(
+                    "the token in \(tokenFile) cannot be read: \(error.localizedDescription)")
+            }
+        } else if let value = ProcessInfo.processInfo.environment["FOLDBACK_TOKEN"] {
+            text = value
+        } else {
+            throw ValidationError("give --token-file, or the token in FOLDBACK_TOKEN")
+        }
+        let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard !token.isEmpty, token.utf8.allSatisfy({ 33...126 ~= $0 }) else {
+            throw ValidationError("the token must be one word of printable ASCII characters")
+        }
+        return token
+    }
+
+    @Sendable private static func open(
+        _ directory: URL
+    ) async throws(LogError) -> Store<Documents> {
+        try await Store.open(
+            at: directory, Documents.self, confirmedBy: .downlink, durability: .durable)
+    }
+}

@@ -1,0 +1,45 @@
+import NIOCore
+import Synchronization
+
+/// Notices that a client is gone while its request waits, and closes connections that are half closed.
+///
+/// Without it, a poll of a client that is gone would wait until its time is up.
+final class HangUp: ChannelInboundHandler, RemovableChannelHandler, Sendable {
+    typealias InboundIn = Any
+
+    private let waiting = Mutex<Task<Void, Never>?>(nil)
+
+    /// Returns what `body` returns. Its task is canceled if the client hangs up.
+    func canceling<T: Sendable>(_ body: @escaping @Sendable () async -> T) async -> T {
+        let task = Task { await body() }
+        let canceling = Task {
+            await withTaskCancellationHandler {
+                _ = await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        }
+        waiting.withLock { $0 = canceling }
+        defer { waiting.withLock { $0 = nil } }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func end() { waiting.withLock { $0 }?.cancel() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end()
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? ChannelEvent, event == .inputClosed {
+            end()
+            context.close(promise: nil)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+}

@@ -1,0 +1,131 @@
+import Foldback
+import FoldbackServer
+import FoldbackSync
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// A server: its spaces, two ports, and a graceful stop.
+struct Server<R: Rules>: Sendable {
+    private let configuration: Configuration
+    private let rules: R
+    private let logger: Logger
+    private let traffic = Traffic()
+
+    init(_ configuration: Configuration, _ rules: R) {
+        self.configuration = configuration
+        self.rules = rules
+        logger = Logger(label: "foldback") { StreamLogHandler.standardError(label: $0) }
+    }
+
+    /// Serves until SIGTERM or SIGINT.
+    ///
+    /// Then it is not ready, open polls end, decided requests are answered, and it returns within 20 s.
+    func run(_ isAdopting: Bool) async throws {
+        Process.prepare()
+        let tokens = try await tokens()
+        let spaces = Spaces(
+            in: configuration.data.appending(path: "spaces", directoryHint: .isDirectory),
+            rules: rules, adopting: isAdopting)
+        let handler = Handler(spaces, report: report) { await tokens.account(of: $0) }
+        var group = ServiceGroupConfiguration(
+            services: [
+                application(
+                    Health(spaces: spaces, traffic: traffic), at: configuration.adminListen,
+                    connectionsMax: 64, name: "health and metrics"),
+                application(
+                    Adapter(handler: handler, traffic: traffic), at: configuration.listen,
+                    connectionsMax: configuration.connectionsMax, name: "listening"),
+                // The last one is stopped first: polls end before connections are closed.
+                SpacesService(spaces: spaces, traffic: traffic),
+            ],
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
+        group.maximumGracefulShutdownDuration = .seconds(15)
+        group.maximumCancellationDuration = .seconds(3)
+        try await ServiceGroup(configuration: group).run()
+    }
+
+    /// The lifecycle's own messages are about services.
+    private var quiet: Logger {
+        var logger = logger
+        logger.logLevel = .error
+        return logger
+    }
+
+    private func application<Responder: HTTPResponder>(
+        _ responder: Responder, at address: Configuration.Address, connectionsMax: Int,
+        name: String
+    ) -> Application<Responder>
+    where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+        Application(
+            responder: responder,
+            server: .http1(
+                configuration: HTTP1Channel.Configuration(
+                    additionalChannelHandlers: [HangUp()], idleTimeout: .seconds(75),
+                    httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
+                        maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10,
+                        maxHeaderFieldCount: 100))),
+            configuration: ApplicationConfiguration(
+                address: .hostname(address.host, port: address.port), backlog: 1_024,
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    connectionsMax, logger: quiet)),
+            onServerRunning: { channel in
+                let port = channel.localAddress?.port ?? address.port
+                let bound = Configuration.Address(host: address.host, port: port)
+                Process.say("\(name) on http://\(bound)")
+            },
+            logger: quiet)
+    }
+
+    // MARK: Tokens
+
+    private func tokens() async throws -> Tokens {
+        let audience = configuration.audience
+        if let file = configuration.keys {
+            return try await Tokens(keySet: file, audience: audience)
+        }
+        let key = try OwnKey(in: configuration.data)
+        let tokens = await Tokens(secret: key.bytes, audience: audience)
+        if key.isNew, let account = Account("me") {
+            let token = try await tokens.token(of: account, until: .inSeconds(365 * 86_400))
+            Process.say(
+                """
+                This server signs its own tokens. Here is one for the account "me", valid for a year:
+                \(token)
+                """)
+        }
+        return tokens
+    }
+
+    // MARK: The log
+
+    private func report(_ failure: AuthorityFailure) {
+        switch failure {
+        // These are about the client.
+        case .unauthenticated, .superseded: logger.debug("\(failure)")
+        default: logger.error("\(failure)")
+        }
+    }
+}
+
+extension Configuration {
+    /// The folder of a space's log.
+    func place(of space: SpaceName) -> URL {
+        data.appending(path: "spaces/\(space.folder)", directoryHint: .isDirectory)
+    }
+}
+
+/// Closes the spaces when the server stops.
+private struct SpacesService<R: Rules>: Service {
+    let spaces: Spaces<R>
+    let traffic: Traffic
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        traffic.stop()
+        await spaces.close()
+    }
+}

@@ -1,0 +1,149 @@
+import ArgumentParser
+import Foldback
+import FoldbackHistory
+import FoldbackServer
+import Foundation
+
+/// A server of an app's rules as a command with subcommands.
+///
+/// ```swift
+/// @main
+/// struct NotesServer: ServerTool {
+///     static func rules(_ access: SpaceAccess) -> NotesRules { NotesRules() }
+/// }
+/// ```
+public protocol ServerTool {
+    associatedtype R: Rules
+    /// Returns the rules of all spaces.
+    ///
+    /// - Parameter access: what FOLDBACK_ACCESS says, for rules that have no membership of their own.
+    static func rules(_ access: SpaceAccess) -> R
+}
+
+/// Which spaces an account may use.
+public enum SpaceAccess: String, Sendable {
+    /// Each account may use each space.
+    case all
+    /// An account may use the space that has its name.
+    case own
+
+    public func allows(_ account: Account, _ space: SpaceName) -> Bool {
+        self == .all || account.description == space.description
+    }
+}
+
+extension ServerTool {
+    public static func main() async {
+        do throws(any Error) {
+            var command = ServerCommand.parsed()
+            guard let command = command as? any ServerSubcommand else {
+                return try command.run()  // Help.
+            }
+            let environment = ProcessInfo.processInfo.environment
+            try await command.run(try Configuration(environment: environment), rules)
+        } catch {
+            FileHandle.standardError.write(Data("\(ServerCommand.name): \(error)\n".utf8))
+            exit(1)
+        }
+    }
+}
+
+private protocol ServerSubcommand: ParsableCommand {
+    func run<R: Rules>(
+        _ configuration: Configuration, _ rules: (SpaceAccess) -> R
+    ) async throws
+}
+
+/// The commands of every server.
+struct ServerCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: name,
+        abstract: "Serves spaces over HTTP.",
+        discussion: """
+            Devices sync with http://ADDRESS/v1/spaces/SPACE and a token. The names in the \
+            environment, with their defaults:
+
+            \(Configuration.names.map { "  \($0.name)=\($0.standard)\n      \($0.help)" }
+                .joined(separator: "\n"))
+            """,
+        subcommands: [Serve.self, Token.self, Backup.self], defaultSubcommand: Serve.self)
+
+    static var name: String {
+        URL(filePath: CommandLine.arguments.first ?? "server").lastPathComponent
+    }
+
+    /// Parses the arguments, or ends the process with help or an error.
+    static func parsed() -> any ParsableCommand {
+        do { return try parseAsRoot() } catch { exit(withError: error) }
+    }
+
+    struct Serve: ServerSubcommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Runs the server until SIGTERM or Ctrl-C. This is the default.")
+
+        @Flag(
+            help: """
+                Copied or restored spaces keep their lineage. Give it once, and only if the copy has \
+                every answer that devices got, and the original is gone.
+                """)
+        var adopt = false
+
+        func run<R: Rules>(
+            _ configuration: Configuration, _ rules: (SpaceAccess) -> R
+        ) async throws {
+            try await Server(configuration, rules(configuration.access)).run(adopt)
+        }
+    }
+
+    struct Token: ServerSubcommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Prints a token, signed with the server's own key.")
+
+        @Argument(help: "The account whose devices use it.")
+        var account: String
+
+        @Option(help: "The days until it expires.")
+        var days = 365
+
+        func run<R: Rules>(
+            _ configuration: Configuration, _ rules: (SpaceAccess) -> R
+        ) async throws {
+            guard configuration.keys == nil else {
+                throw ConfigurationError(
+                    "FOLDBACK_KEYS is set: whoever has the secret keys makes the tokens")
+            }
+            guard let account = Account(account) else {
+                throw ConfigurationError("an account has 1 to 255 bytes")
+            }
+            guard 1...36_500 ~= days else {
+                throw ConfigurationError("a token is valid for 1 to 36500 days")
+            }
+            let key = try OwnKey(in: configuration.data)
+            let tokens = await Tokens(secret: key.bytes, audience: configuration.audience)
+            print(try await tokens.token(of: account, until: .inSeconds(days * 86_400)))
+        }
+    }
+
+    struct Backup: ServerSubcommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Copies a space's log, also while the server uses it.",
+            discussion: "The copy is checked before it gets its name. An earlier one is replaced.")
+
+        @Argument(help: "The name of the space.")
+        var space: String
+
+        @Argument(help: "The folder of the copy.")
+        var directory: String
+
+        func run<R: Rules>(
+            _ configuration: Configuration, _ rules: (SpaceAccess) -> R
+        ) async throws {
+            guard let space = SpaceName(space) else {
+                throw ConfigurationError("\(space) is not the name of a space")
+            }
+            let reader = try LogReader(at: configuration.place(of: space))
+            try await reader.backup(to: URL(filePath: directory, directoryHint: .isDirectory))
+            print("The log of \(space) is copied to \(directory).")
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+import Foldback
+import FoldbackHTTP
+import FoldbackSync
+import Foundation
+import Synchronization
+
+/// A device that records and syncs until it is killed, or told to stop.
+///
+/// It prints a line for each intent that is recorded, and for each answer that it gets.
+struct Device: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Records and syncs until a line comes in.", shouldDisplay: false)
+
+    @Argument var name: String
+    @Argument var log: String
+    @Argument var server: String
+    @Argument var token: String
+
+    /// Waits are short, because the server is back soon.
+    private static let policy = SyncPolicy(
+        intentsPerRequestMax: 64, requestsMax: 1, backoffMin: .milliseconds(20),
+        backoffMax: .milliseconds(200), delayMax: .seconds(3_600), waiting: .seconds(5))
+
+    func run() async throws {
+        guard let server = URL(string: server) else { throw ValidationError("not an address") }
+        let store = try await Store.open(
+            at: URL(filePath: log, directoryHint: .isDirectory), Documents.self,
+            confirmedBy: .downlink, durability: .durable)
+        let authority = NotedAuthority(
+            HTTPAuthority<DocumentEvent>(server, space: "default", token: token))
+        let sync = Sync(store, with: authority, policy: Self.policy)
+        let isStopping = Atomic(false)
+        Thread.detachNewThread {
+            _ = readLine()
+            isStopping.store(true, ordering: .relaxed)
+        }
+        let running = Task { try await sync.run() }
+        while !isStopping.load(ordering: .relaxed) {
+            let receipt = try await store.record(
+                .increment("count", field: ExactString(name), by: .integer(1)))
+            Line.say(receipt.id.members(as: "recorded"))
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        let result = try await sync.drain(within: .seconds(60))
+        running.cancel()
+        try await running.value
+        guard result == .drained else { throw ValidationError("\(sync.status.message)") }
+        Line.say(["documents": store.view.json])
+        await store.close()
+    }
+}
+
+/// An authority that notes its answers.
+private struct NotedAuthority: Authority {
+    let authority: HTTPAuthority<DocumentEvent>
+
+    init(_ authority: HTTPAuthority<DocumentEvent>) { self.authority = authority }
+
+    func submit(
+        _ intents: [Submission<DocumentEvent>], from device: SyncPoint
+    ) async throws(AuthorityFailure) -> Verdicts<DocumentEvent> {
+        let answer = try await authority.submit(intents, from: device)
+        for (id, verdict) in answer.byIntent {
+            guard case .accepted(let position?, _) = verdict else { continue }
+            var line = id.members(as: "accepted")
+            line["position"] = .integer(Int64(position.value))
+            Line.say(line)
+        }
+        return answer
+    }
+
+    func changes(
+        after device: SyncPoint
+    ) async throws(AuthorityFailure) -> Changes<DocumentEvent> {
+        try await authority.changes(after: device)
+    }
+
+    func changes(
+        after device: SyncPoint, waiting: Duration
+    ) async throws(AuthorityFailure) -> Changes<DocumentEvent> {
+        try await authority.changes(after: device, waiting: waiting)
+    }
+}
+
+extension IntentID {
+    fileprivate func members(as name: ExactString) -> JSON.Object {
+        [name: .integer(Int64(number.value)), "replica": .string(ExactString(replica.name.string))]
+    }
+}
+
+/// Lines of output, each one JSON object.
+enum Line {
+    static func say(_ object: JSON.Object) {
+        print(JSON.object(object))
+        fflush(nil)
+    }
+}

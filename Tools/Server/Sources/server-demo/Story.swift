@@ -1,0 +1,118 @@
+import ArgumentParser
+import Foldback
+import FoldbackHTTP
+import FoldbackSync
+import Foundation
+import Processes
+
+/// A server and two devices, all killed at random, and what is left of their work.
+struct Story: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Starts a server and two devices, kills them at random, and compares their logs.",
+        discussion: "Exit code 1: something was lost or decided twice.")
+
+    @Option(help: "The folder of all data. It must not exist.")
+    var directory: String
+
+    @Option(help: "The number of kills.")
+    var kills = 60
+
+    @Option(help: "The seed of the kills.")
+    var seed: UInt64 = .random(in: 1...UInt64.max)
+
+    @Flag(help: "Kills the server alone.")
+    var serverOnly = false
+
+    func run() async throws {
+        let directory = URL(filePath: directory, directoryHint: .isDirectory)
+        guard !FileManager.default.fileExists(atPath: directory.path) else {
+            throw ValidationError("\(directory.path) exists")
+        }
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        var random = SeededNumbers(seed: seed)
+        let server = try ServerProcess(in: directory)
+        let devices = try ["ann", "bob"].map {
+            try DeviceProcess($0, in: directory, server: server.address, token: server.token($0))
+        }
+        print("seed \(seed)\nserver \(server.address), devices ann and bob")
+        let start = ContinuousClock.now
+        var counts = [0, 0, 0]
+        for _ in 0..<kills {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 30...250, using: &random)))
+            let victim = serverOnly ? 0 : Int.random(in: 0...devices.count, using: &random)
+            counts[victim] += 1
+            if victim == 0 { try server.restart() } else { try devices[victim - 1].restart() }
+        }
+        var documents: [JSON] = []
+        for device in devices { documents.append(try await onThread { try device.finish() }) }
+        let time = start.duration(to: .now)
+        let effects = try await server.effects()
+        let end = server.end()
+        try report(Account(devices.map(\.ledger), documents, effects), counts, time, end)
+    }
+
+    private func report(
+        _ account: Account, _ kills: [Int], _ time: Duration, _ end: Int32
+    ) throws {
+        print(
+            """
+            \(time.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))), \
+            \(kills.reduce(0, +)) kills: server \(kills[0]), ann \(kills[1]), bob \(kills[2])
+            \(account.recorded) intents recorded, \(account.accepted) answers received, \
+            \(account.effects) effects on the server
+            lost \(account.lost), decided twice \(account.twice), moved \(account.moved)
+            """)
+        guard account.isClean, end == 0 else {
+            print("the logs differ, or the server did not stop well: \(end)")
+            throw ExitCode(1)
+        }
+        print("both devices and the server have the same documents: \(account.documents)")
+    }
+}
+
+/// What became of the intents.
+private struct Account {
+    let recorded: Int
+    let accepted: Int
+    let effects: Int
+    /// Recorded intents without an effect.
+    let lost: Int
+    /// Effects beyond the first one of an intent.
+    let twice: Int
+    /// Answers whose position is not that of the effect.
+    let moved: Int
+    let documents: JSON
+    let isClean: Bool
+
+    init(_ ledgers: [Ledger], _ documents: [JSON], _ effects: [IntentID: [Position]]) {
+        let recorded = ledgers.reduce(into: Set<IntentID>()) { $0.formUnion($1.recorded) }
+        let accepted = ledgers.flatMap(\.accepted)
+        self.recorded = recorded.count
+        self.accepted = accepted.count
+        self.effects = effects.values.map(\.count).reduce(0, +)
+        lost = recorded.count { effects[$0] == nil }
+        twice = self.effects - effects.count
+        moved = accepted.count { id, position in effects[id] != [position] }
+        self.documents = documents[0]
+        // The documents count the intents, so nothing may be folded twice either.
+        let counted = documents[0]["count"]?.objectValue?.members
+            .reduce(0) { $0 + ($1.value.integerValue ?? 0) }
+        isClean =
+            lost == 0 && twice == 0 && moved == 0 && Set(documents).count == 1
+            && counted == Int64(self.effects)
+    }
+}
+
+/// Random numbers that a seed repeats (SplitMix64).
+private struct SeededNumbers: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}

@@ -1,0 +1,165 @@
+import Foldback
+import FoldbackHTTP
+import FoldbackSync
+import Foundation
+import Processes
+import Synchronization
+
+/// A server that is killed and started again on the same port and files.
+final class ServerProcess {
+    let address: URL
+    private let environment: [String: String]
+    private var process: RunningProcess
+
+    init(in directory: URL) throws {
+        var environment = [
+            "FOLDBACK_DATA": directory.appending(path: "server").path,
+            "FOLDBACK_LISTEN": "127.0.0.1:0", "FOLDBACK_ADMIN_LISTEN": "127.0.0.1:0",
+        ]
+        process = try Self.start(environment)
+        guard let line = Self.line("listening on ", of: process), let address = URL(string: line)
+        else { throw StoryError("the server did not start") }
+        self.address = address
+        environment["FOLDBACK_LISTEN"] = "127.0.0.1:\(address.port ?? 0)"
+        self.environment = environment
+    }
+
+    private static func start(_ environment: [String: String]) throws -> RunningProcess {
+        try RunningProcess(words, environment: environment, errors: .inherited)
+    }
+
+    /// The server refuses names that are not its own, such as those of tests.
+    private static let words = ["env", "-u", "FOLDBACK_TEST_EFFORT", executable("foldback-server")]
+
+    /// Returns the rest of the first line that begins with `prefix`.
+    private static func line(_ prefix: String, of process: RunningProcess) -> String? {
+        while let line = process.nextLine() {
+            if line.hasPrefix(prefix) { return String(line.dropFirst(prefix.count)) }
+        }
+        return nil
+    }
+
+    func token(_ account: String) throws -> String {
+        let end = try run(Self.words + ["token", account], environment: environment)
+        return end.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Kills the server, and starts it again.
+    func restart() throws {
+        process.signal(SIGKILL)
+        process.waitUntilExit()
+        process = try Self.start(environment)
+    }
+
+    /// Asks the server to stop, and returns its exit code.
+    func end() -> Int32 {
+        process.signal(SIGTERM)
+        return process.waitUntilExit()
+    }
+
+    /// All effects of the server, by the intents that made them.
+    func effects() async throws -> [IntentID: [Position]] {
+        let client = HTTPAuthority<DocumentEvent>(
+            address, space: "default", token: try token("reader"))
+        var effects: [IntentID: [Position]] = [:]
+        var device = SyncPoint(lineage: nil, through: 0)
+        while true {
+            let page = try await client.changes(after: device)
+            for event in page.events {
+                guard let origin = event.origin else { continue }
+                effects[origin, default: []].append(event.position)
+            }
+            device = SyncPoint(lineage: page.lineage, through: page.through)
+            if !page.hasMore { return effects }
+        }
+    }
+}
+
+/// What a device said, also before it was killed.
+struct Ledger {
+    var recorded: Set<IntentID> = []
+    var accepted: [(IntentID, Position)] = []
+
+    mutating func note(_ line: JSON) {
+        guard let name = line["replica"]?.stringValue, let replica = ReplicaID(name) else { return }
+        func id(_ member: ExactString) -> IntentID? {
+            line[member]?.unsignedValue.map {
+                IntentID(replica: replica, number: IntentNumber($0))
+            }
+        }
+        if let id = id("recorded") { recorded.insert(id) }
+        if let id = id("accepted"), let position = line["position"]?.unsignedValue {
+            accepted.append((id, Position(position)))
+        }
+    }
+}
+
+/// A device that is killed and started again on the same log.
+final class DeviceProcess: Sendable {
+    private struct State {
+        var process: RunningProcess
+        var ledger = Ledger()
+    }
+
+    private let words: [String]
+    private let state: Mutex<State>
+    /// The task of the thread that reads the output.
+    private let reading: Mutex<DispatchGroup>
+
+    init(_ name: String, in directory: URL, server: URL, token: String) throws {
+        words = [
+            executable("server-demo"), "device", name,
+            directory.appending(path: "\(name).log").path, server.absoluteString, token,
+        ]
+        let process = try RunningProcess(words, input: .pipe, errors: .inherited)
+        state = Mutex(State(process: process))
+        reading = Mutex(DispatchGroup())
+        read(process)
+    }
+
+    var ledger: Ledger { state.withLock { $0.ledger } }
+
+    private func read(_ process: RunningProcess) {
+        let group = DispatchGroup()
+        group.enter()
+        reading.withLock { $0 = group }
+        Thread.detachNewThread { [self] in
+            // The last line of a killed process may be cut.
+            while let line = process.nextLine() {
+                guard let json = try? JSON(parsing: line) else { continue }
+                if let documents = json["documents"] { result.withLock { $0 = documents } }
+                state.withLock { $0.ledger.note(json) }
+            }
+            group.leave()
+        }
+    }
+
+    private let result = Mutex<JSON?>(nil)
+
+    func restart() throws {
+        let old = state.withLock { $0.process }
+        old.signal(SIGKILL)
+        old.waitUntilExit()
+        reading.withLock { $0 }.wait()
+        let process = try RunningProcess(words, input: .pipe, errors: .inherited)
+        state.withLock { $0.process = process }
+        read(process)
+    }
+
+    /// Lets the device send and fetch everything, and returns its documents.
+    func finish() throws -> JSON {
+        let process = state.withLock { $0.process }
+        process.send("stop")
+        reading.withLock { $0 }.wait()
+        process.waitUntilExit()
+        guard let documents = result.withLock({ $0 }) else {
+            throw StoryError("a device did not finish")
+        }
+        return documents
+    }
+}
+
+struct StoryError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
