@@ -53,7 +53,7 @@ struct ServerAnswer {
             else { return .failed(reason: reason) }
             return .superseded(shared: Position(shared))
         case 429, 503:
-            // A date is no help: this device's clock may be wrong.
+            // A date is not used: this device's clock may be wrong.
             let seconds = response.headers["retry-after"].flatMap { Int64($0) }
             return .unavailable(
                 after: seconds.map { .seconds(min(max($0, 0), 86_400)) }, reason: reason)

@@ -18,16 +18,20 @@ actor TokenSource {
         // Another call may have got a fresh one meanwhile.
         if let current, current != refused { return current }
         if let running { return try await running.value.get() }
-        let (make, old) = (make, current)
-        let task = Task { () async -> Result<String, AuthorityFailure> in
-            do throws(AuthorityFailure) { return .success(try await make(old)) } catch {
-                return .failure(error)
-            }
-        }
+        let task = Task { await renew() }
         running = task
-        let result = await task.value
-        running = nil
+        return try await task.value.get()
+    }
+
+    /// Asks for a token. The result is the current token before any call gets it: a call that is refused at
+    /// once must not get this result again.
+    private func renew() async -> Result<String, AuthorityFailure> {
+        let result: Result<String, AuthorityFailure>
+        do throws(AuthorityFailure) { result = .success(try await make(current)) } catch {
+            result = .failure(error)
+        }
         current = try? result.get()
-        return try result.get()
+        running = nil
+        return result
     }
 }

@@ -118,6 +118,9 @@ public struct Handler<Event: Sendable>: Sendable {
         guard firstOutOfOrder(sent.intents) == nil else {
             throw Problem(400, "the intents of a replica must be ascending by number")
         }
+        guard sent.intents.allSatisfy({ !$0.id.replica.name.string.utf8.contains(0) }) else {
+            throw Problem(400, "the name of a replica must not have a NUL")
+        }
         // A space decides on the first ones, and the others come again.
         let (intents, unread) = readable(sent.intents.prefix(SpaceLimits.groupCountMax))
         do throws(AuthorityFailure) {

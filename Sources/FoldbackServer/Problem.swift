@@ -18,7 +18,8 @@ struct Problem: Error {
         switch failure {
         case .unauthenticated(let reason): self.init(403, reason)
         case .unavailable(let after, _):
-            let seconds = after.map { max(1, $0.components.seconds) }
+            // Rounded up: an earlier attempt would be in vain.
+            let seconds = after.map { max(1, ($0 + .nanoseconds(999_999_999)).components.seconds) }
             self.init(
                 503, Self.unavailable, headers: seconds.map { ["Retry-After": "\($0)"] } ?? [:])
         case .unreachable: self.init(503, Self.unavailable)

@@ -130,6 +130,10 @@ struct HandlerTransport: HTTPTransport {
             "POST", "/v1/spaces/main/intents", "ann",
             #"{"replica":"a","through":0,"intents":[\#(twice),\#(twice)]}"#, 400
         ),
+        (
+            "POST", "/v1/spaces/main/intents", "ann",
+            #"{"replica":"a\u0000","through":0,"intents":[\#(twice)]}"#, 400
+        ),
         ("POST", "/v1/spaces/main/intents", "ann", String(repeating: " ", count: 4 << 20 | 1), 413),
     ])
     func `a bad request gets a problem document`(
@@ -182,7 +186,7 @@ struct HandlerTransport: HTTPTransport {
                     method: "POST", path: "/v1/spaces/main/intents", body: request.jsonBytes()))
             #expect(response.status == status)
             #expect(!String(decoding: response.body, as: UTF8.self).contains("secret"))
-            if case .unavailable = failure { #expect(response.headers["Retry-After"] == "1") }
+            if case .unavailable = failure { #expect(response.headers["Retry-After"] == "2") }
         }
         #expect(reports.withLock { $0 } == failures.map(\.0))
         await spaces.close()

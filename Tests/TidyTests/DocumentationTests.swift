@@ -5,7 +5,7 @@ import Testing
 @Suite struct DocumentationTests {
     private static let modules = [
         "Foldback", "FoldbackHistory", "FoldbackSync", "FoldbackTesting", "FoldbackReplay",
-        "FoldbackUI", "FoldbackServer",
+        "FoldbackUI", "FoldbackServer", "FoldbackHTTP",
     ]
 
     private static func articles(of module: String) throws -> [(path: String, text: String)] {

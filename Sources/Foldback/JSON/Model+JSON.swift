@@ -69,7 +69,8 @@ extension EventFormat: JSONForm {
 /// `{"format":[128,1],"bytes":"bGlrZWQ="}`.
 ///
 /// Bytes of codec 1 are sent as base64 too if they are not JSON, or if they have a number that
-/// ``JSON`` does not keep exactly: -0, or a number with more digits than a double. JSON keeps its
+/// ``JSON`` does not keep exactly: -0, or a number with more digits than a double. So are events that are
+/// nested so deep that a message around them would be refused. JSON keeps its
 /// values, but not its white space, the order of members, and the spelling of numbers.
 extension RecordedEvent: JSONForm {
     public init(json: JSON) throws {
@@ -102,7 +103,7 @@ extension RecordedEvent: JSONForm {
         var object = object
         object["format"] = format.json()
         if format.codec == EventFormat.json.codec, let json = try? JSON(parsing: bytes),
-            JSON.keepsNumbers(of: bytes)
+            JSON.keepsNumbers(of: bytes), json.fitsIntoMessage(of: bytes.count)
         {
             object["event"] = json
         } else {
@@ -113,6 +114,18 @@ extension RecordedEvent: JSONForm {
 }
 
 extension JSON {
+    /// The levels of a message around an event: an answer, its verdicts, a verdict, an acceptance.
+    private static let messageDepth = 4
+
+    /// Whether a message with this value can be parsed.
+    ///
+    /// - Parameter byteCount: the bytes of the value as text. Each level has two.
+    fileprivate func fitsIntoMessage(of byteCount: Int) -> Bool {
+        if byteCount < 2 * (Self.depthMax - Self.messageDepth) { return true }
+        let message = (0..<Self.messageDepth).reduce(self) { inner, _ in .array([inner]) }
+        return message.flaw == nil
+    }
+
     /// The bytes of a text in base64; nil for anything else.
     fileprivate var base64Value: [UInt8]? {
         stringValue.flatMap { Data(base64Encoded: $0) }.map { Array($0) }

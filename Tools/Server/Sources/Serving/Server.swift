@@ -25,7 +25,7 @@ struct Server<R: Rules>: Sendable {
     ///
     /// Then it is not ready, open polls end, decided requests are answered, and it returns within 20 s.
     func run(_ isAdopting: Bool) async throws {
-        Process.prepare()
+        ServerProcess.prepare()
         let tokens = try await tokens()
         let spaces = Spaces(
             in: configuration.data.appending(path: "spaces", directoryHint: .isDirectory),
@@ -75,7 +75,7 @@ struct Server<R: Rules>: Sendable {
             onServerRunning: { channel in
                 let port = channel.localAddress?.port ?? address.port
                 let bound = Configuration.Address(host: address.host, port: port)
-                Process.say("\(name) on http://\(bound)")
+                ServerProcess.say("\(name) on http://\(bound)")
             },
             logger: quiet)
     }
@@ -91,7 +91,7 @@ struct Server<R: Rules>: Sendable {
         let tokens = await Tokens(secret: key.bytes, audience: audience)
         if key.isNew, let account = Account("me") {
             let token = try await tokens.token(of: account, until: .inSeconds(365 * 86_400))
-            Process.say(
+            ServerProcess.say(
                 """
                 This server signs its own tokens. Here is one for the account "me", valid for a year:
                 \(token)

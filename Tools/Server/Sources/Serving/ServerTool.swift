@@ -110,7 +110,7 @@ struct ServerCommand: ParsableCommand {
         ) async throws {
             guard configuration.keys == nil else {
                 throw ConfigurationError(
-                    "FOLDBACK_KEYS is set: whoever has the secret keys makes the tokens")
+                    "FOLDBACK_KEYS is set, and these keys are public: make tokens with the secret keys")
             }
             guard let account = Account(account) else {
                 throw ConfigurationError("an account has 1 to 255 bytes")

@@ -36,10 +36,10 @@ struct Device: AsyncParsableCommand {
             isStopping.store(true, ordering: .relaxed)
         }
         let running = Task { try await sync.run() }
+        let key = ExactString(name)
+        if store.view[key] == nil { try await record(.set(key, ["count": 0]), in: store) }
         while !isStopping.load(ordering: .relaxed) {
-            let receipt = try await store.record(
-                .increment("count", field: ExactString(name), by: .integer(1)))
-            Line.say(receipt.id.members(as: "recorded"))
+            try await record(.increment(key, field: "count", by: .integer(1)), in: store)
             try await Task.sleep(for: .milliseconds(2))
         }
         let result = try await sync.drain(within: .seconds(60))
@@ -48,6 +48,12 @@ struct Device: AsyncParsableCommand {
         guard result == .drained else { throw ValidationError("\(sync.status.message)") }
         Line.say(["documents": store.view.json])
         await store.close()
+    }
+}
+
+extension Device {
+    private func record(_ event: DocumentEvent, in store: Store<Documents>) async throws {
+        Line.say(try await store.record(event).id.members(as: "recorded"))
     }
 }
 
@@ -92,7 +98,6 @@ extension IntentID {
 /// Lines of output, each one JSON object.
 enum Line {
     static func say(_ object: JSON.Object) {
-        print(JSON.object(object))
-        fflush(nil)
+        FileHandle.standardOutput.write(Data("\(JSON.object(object))\n".utf8))
     }
 }

@@ -94,12 +94,12 @@ private struct Account {
         twice = self.effects - effects.count
         moved = accepted.count { id, position in effects[id] != [position] }
         self.documents = documents[0]
-        // The documents count the intents, so nothing may be folded twice either.
-        let counted = documents[0]["count"]?.objectValue?.members
-            .reduce(0) { $0 + ($1.value.integerValue ?? 0) }
+        // The documents count the intents besides the one that made them, so nothing may be folded twice.
+        let counts = documents[0].objectValue?.members.map { $0.value["count"]?.integerValue ?? 0 }
+        let counted = (counts ?? []).reduce(Int64(counts?.count ?? 0), +)
         isClean =
             lost == 0 && twice == 0 && moved == 0 && Set(documents).count == 1
-            && counted == Int64(self.effects)
+            && counted == self.effects
     }
 }
 

@@ -1,13 +1,8 @@
 import CMalloc
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Foundation
 
 /// The process of a server.
-enum Process {
+enum ServerProcess {
     /// Sets the limits that many open spaces and connections need.
     static func prepare() {
         var limit = rlimit()
@@ -27,7 +22,6 @@ enum Process {
 
     /// Writes a line to standard output at once, also into a pipe.
     static func say(_ line: String) {
-        print(line)
-        fflush(nil)
+        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
     }
 }
