@@ -182,7 +182,8 @@ public struct Handler<Event: Sendable>: Sendable {
                 }
             return try Self.response(page) { try $0.recorded(by: recording).json() }
         } catch {
-            report(error)
+            // The client is gone, or the server ends its polls.
+            if !Task.isCancelled { report(error) }
             throw Problem(error)
         }
     }

@@ -1,9 +1,11 @@
 import NIOCore
 import Synchronization
 
-/// Notices that a client is gone while its request waits, and closes connections that are half closed.
+/// Notices that a client is gone while its request waits, and closes connections that are half closed or
+/// do not speak HTTP.
 ///
-/// Without it, a poll of a client that is gone would wait until its time is up.
+/// Without it, a poll of a client that is gone would wait until its time is up, and a client that sends
+/// endless headers would keep its connection until it is idle.
 final class HangUp: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     typealias InboundIn = Any
 
@@ -33,6 +35,11 @@ final class HangUp: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     func channelInactive(context: ChannelHandlerContext) {
         end()
         context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        end()
+        context.close(promise: nil)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

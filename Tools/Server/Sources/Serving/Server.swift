@@ -106,6 +106,7 @@ struct Server<R: Rules>: Sendable {
         switch failure {
         // These are about the client.
         case .unauthenticated, .superseded: logger.debug("\(failure)")
+        case .unavailable: logger.warning("\(failure)")
         default: logger.error("\(failure)")
         }
     }

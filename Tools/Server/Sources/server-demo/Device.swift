@@ -46,7 +46,6 @@ struct Device: AsyncParsableCommand {
         running.cancel()
         try await running.value
         guard result == .drained else { throw ValidationError("\(sync.status.message)") }
-        Line.say(["documents": store.view.json])
         await store.close()
     }
 }

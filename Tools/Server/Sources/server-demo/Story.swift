@@ -43,8 +43,9 @@ struct Story: AsyncParsableCommand {
             counts[victim] += 1
             if victim == 0 { try server.restart() } else { try devices[victim - 1].restart() }
         }
+        for device in devices { try await onThread { try device.finish() } }
         var documents: [JSON] = []
-        for device in devices { documents.append(try await onThread { try device.finish() }) }
+        for device in devices { documents.append(try await device.documents()) }
         let time = start.duration(to: .now)
         let effects = try await server.effects()
         let end = server.end()

@@ -101,15 +101,18 @@ final class DeviceProcess: Sendable {
         var ledger = Ledger()
     }
 
+    private let log: URL
+    private let authority: HTTPAuthority<DocumentEvent>
     private let words: [String]
     private let state: Mutex<State>
     /// The task of the thread that reads the output.
     private let reading: Mutex<DispatchGroup>
 
     init(_ name: String, in directory: URL, server: URL, token: String) throws {
+        log = directory.appending(path: "\(name).log", directoryHint: .isDirectory)
+        authority = HTTPAuthority(server, space: "default", token: token)
         words = [
-            executable("server-demo"), "device", name,
-            directory.appending(path: "\(name).log").path, server.absoluteString, token,
+            executable("server-demo"), "device", name, log.path, server.absoluteString, token,
         ]
         let process = try RunningProcess(words, input: .pipe, errors: .inherited)
         state = Mutex(State(process: process))
@@ -127,14 +130,11 @@ final class DeviceProcess: Sendable {
             // The last line of a killed process may be cut.
             while let line = process.nextLine() {
                 guard let json = try? JSON(parsing: line) else { continue }
-                if let documents = json["documents"] { result.withLock { $0 = documents } }
                 state.withLock { $0.ledger.note(json) }
             }
             group.leave()
         }
     }
-
-    private let result = Mutex<JSON?>(nil)
 
     func restart() throws {
         let old = state.withLock { $0.process }
@@ -146,15 +146,21 @@ final class DeviceProcess: Sendable {
         read(process)
     }
 
-    /// Lets the device send and fetch everything, and returns its documents.
-    func finish() throws -> JSON {
+    /// Lets the device stop recording, send everything, and end.
+    func finish() throws {
         let process = state.withLock { $0.process }
         process.send("stop")
         reading.withLock { $0 }.wait()
-        process.waitUntilExit()
-        guard let documents = result.withLock({ $0 }) else {
-            throw StoryError("a device did not finish")
-        }
+        guard process.waitUntilExit() == 0 else { throw StoryError("a device did not finish") }
+    }
+
+    /// Returns what the device shows after it has fetched everything.
+    func documents() async throws -> JSON {
+        let store = try await Store.open(
+            at: log, Documents.self, confirmedBy: .downlink, durability: .durable)
+        _ = try await Sync(store, with: authority, policy: .ordered).fetch()
+        let documents = store.view.json
+        await store.close()
         return documents
     }
 }

@@ -1,0 +1,107 @@
+import Foundation
+
+/// A connection that sends whatever bytes a test wants.
+///
+/// Its calls block for at most 30 seconds.
+final class RawConnection: Sendable {
+    private let socket: Int32
+
+    init(_ port: Int) throws {
+        #if canImport(Glibc)
+            socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
+        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else {
+            Foundation.close(socket)
+            throw TestError("connect: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    deinit { Foundation.close(socket) }
+
+    /// Sends all bytes. Returns false if the server has closed the connection, or does not read.
+    @discardableResult func send(_ bytes: some Sequence<UInt8>) -> Bool {
+        let bytes = Array(bytes)
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Foundation.send(
+                    socket, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    @discardableResult func send(_ text: String) -> Bool { send(text.utf8) }
+
+    /// Ends this direction, and goes on reading.
+    func endSending() { shutdown(socket, Int32(SHUT_WR)) }
+
+    /// Returns the next bytes: none at the end, or after 30 seconds without any.
+    func read() -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        let count = recv(socket, &buffer, buffer.count, 0)
+        return Array(buffer.prefix(max(0, count)))
+    }
+
+    /// Returns the next answer; nil if the connection ends before it.
+    func answer() -> RawAnswer? {
+        var bytes: [UInt8] = []
+        while true {
+            if let answer = RawAnswer(bytes) { return answer }
+            let more = read()
+            guard !more.isEmpty else { return nil }
+            bytes += more
+        }
+    }
+}
+
+/// An answer as it came over the wire.
+struct RawAnswer: Sendable {
+    let status: Int
+    /// The headers as text.
+    let head: String
+    let body: String
+
+    init?(_ bytes: [UInt8]) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let end = text.range(of: "\r\n\r\n") else { return nil }
+        head = String(text[..<end.lowerBound])
+        let words = head.split(separator: " ", maxSplits: 2)
+        guard words.count >= 2, let status = Int(words[1]) else { return nil }
+        self.status = status
+        let length = head.lowercased().split(separator: "\r\n")
+            .first { $0.hasPrefix("content-length:") }
+            .flatMap { Int($0.dropFirst("content-length:".count).drop { $0 == " " }) }
+        let body = text[end.upperBound...]
+        guard body.utf8.count >= length ?? 0 else { return nil }
+        self.body = String(body)
+    }
+}
+
+/// The text of a request.
+func requestText(
+    _ method: String, _ path: String, token: String? = nil, headers: [String] = [],
+    body: String = ""
+) -> String {
+    var lines = ["\(method) \(path) HTTP/1.1", "Host: localhost"] + headers
+    if let token { lines.append("Authorization: Bearer \(token)") }
+    if !body.isEmpty { lines.append("Content-Length: \(body.utf8.count)") }
+    return lines.joined(separator: "\r\n") + "\r\n\r\n" + body
+}
