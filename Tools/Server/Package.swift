@@ -95,6 +95,7 @@ let package = Package(
                 .product(name: "FoldbackServer", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "FoldbackTesting", package: "Foldback"),
+                .product(name: "JWTKit", package: "jwt-kit"),
             ],
             swiftSettings: strict),
     ],

@@ -1,0 +1,189 @@
+import Foundation
+import Processes
+import Testing
+
+@testable import Serving
+
+/// Question: how does a server start, stop, and say what is wrong?
+@Suite struct LifecycleTests {
+    private let folder: Folder
+
+    init() throws { folder = try Folder() }
+
+    private func ask(_ port: Int, _ text: String) async throws -> RawAnswer? {
+        try await onThread {
+            let connection = try RawConnection(port)
+            connection.send(text)
+            return connection.answer()
+        }
+    }
+
+    /// Starts a server that must not start, and returns what it says.
+    private func refusal(
+        _ environment: [String: String], _ arguments: [String] = []
+    ) async throws -> ProcessEnd {
+        let environment = TestServer.environment(folder).merging(environment) { $1 }
+        return try await onThread {
+            try run(TestServer.command() + arguments, environment: environment, secondsMax: 30)
+        }
+    }
+
+    private static let body =
+        #"{"replica":"r","through":0,"intents":[{"number":1,"format":[1,1],"time":0,"event":{"op":"set","key":"a","value":1}}]}"#
+
+    // MARK: Start
+
+    @Test(arguments: [
+        ("FOLDBACK_LISTN", "x", "FOLDBACK_LISTN is not a name of this server"),
+        ("FOLDBACK_LISTEN", "8787", "must be an address and a port"),
+        ("FOLDBACK_LISTEN", "localhost:99999", "must be an address and a port"),
+        ("FOLDBACK_LISTEN", "0.0.0.0:0", "has no TLS"),
+        ("FOLDBACK_ADMIN_LISTEN", "[::]:0", "has no TLS"),
+        ("FOLDBACK_PLAINTEXT", "yes", "must be \"behind-proxy\""),
+        ("FOLDBACK_ACCESS", "some", "\"all\" or \"own\""),
+        ("FOLDBACK_AUDIENCE", "", "must not be empty"),
+        ("FOLDBACK_CONNECTIONS", "0", "a number from 1"),
+        ("FOLDBACK_KEYS", "/none.json", "cannot be read"),
+    ])
+    func `a wrong name or value in the environment stops the start`(
+        name: String, value: String, words: String
+    ) async throws {
+        let end = try await refusal([name: value])
+        #expect(end.status == 1)
+        #expect(end.errors.contains(words), "\(end.errors)")
+    }
+
+    @Test func `help names everything in the environment`() async throws {
+        let end = try await refusal([:], ["--help"])
+        #expect(end.status == 0)
+        for (name, _, _) in Configuration.names { #expect(end.output.contains(name)) }
+    }
+
+    @Test func `a port that is taken is named`() async throws {
+        let server = try await TestServer.start(in: folder)
+        let end = try await refusal(["FOLDBACK_LISTEN": "127.0.0.1:\(server.port)"])
+        #expect(end.status == 1)
+        #expect(end.errors.contains("127.0.0.1:\(server.port)"), "\(end.errors)")
+    }
+
+    @Test func `a second server on the same data decides nothing`() async throws {
+        let first = try await TestServer.start(in: folder)
+        let token = try await TestServer.token("ann", in: folder)
+        let second = try await TestServer.start(in: folder)
+        let text = requestText("POST", "/v1/spaces/main/intents", token: token, body: Self.body)
+        #expect(try await ask(first.port, text)?.status == 200)
+        #expect(try await ask(second.port, text)?.status == 503)
+        #expect(try await first.stop().status == 0)
+        // The second one takes over as soon as it can.
+        #expect(try await ask(second.port, text)?.status == 200)
+    }
+
+    // MARK: Keys
+
+    @Test func `the own key is made once, and only its user can read it`() throws {
+        let data = folder.url.appending(path: "data", directoryHint: .isDirectory)
+        let made = try OwnKey(in: data)
+        let read = try OwnKey(in: data)
+        #expect(made.isNew && !read.isNew)
+        #expect(made.bytes == read.bytes && made.bytes.count == 32)
+        let file = data.appending(path: "key")
+        let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file.path)
+        #expect(throws: ConfigurationError.self) { try OwnKey(in: data) }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        try Data("short".utf8).write(to: file)
+        #expect(throws: ConfigurationError.self) { try OwnKey(in: data) }
+        #expect(try String(contentsOf: file, encoding: .utf8) == "short")
+    }
+
+    // MARK: Health
+
+    @Test func `health and metrics are on a port of their own`() async throws {
+        let server = try await TestServer.start(in: folder)
+        let admin = try #require(server.admin?.port)
+        #expect(try await ask(admin, requestText("GET", "/health/live"))?.status == 200)
+        #expect(try await ask(admin, requestText("GET", "/health/ready"))?.status == 200)
+        #expect(try await ask(admin, requestText("POST", "/health/ready"))?.status == 405)
+        #expect(try await ask(admin, requestText("GET", "/other"))?.status == 404)
+        _ = try await ask(server.port, requestText("GET", "/v1/spaces/main/changes"))
+        let metrics = try await ask(admin, requestText("GET", "/metrics"))
+        #expect(metrics?.body.contains("foldback_requests_total{status=\"401\"} 1\n") == true)
+        #expect(try await ask(server.port, requestText("GET", "/metrics"))?.status == 404)
+    }
+
+    @Test func `a damaged space is named by health, and others are served`() async throws {
+        let first = try await TestServer.start(in: folder)
+        let token = try await TestServer.token("ann", in: folder)
+        func text(_ space: String) -> String {
+            requestText("POST", "/v1/spaces/\(space)/intents", token: token, body: Self.body)
+        }
+        #expect(try await ask(first.port, text("bad"))?.status == 200)
+        #expect(try await first.stop().status == 0)
+        let log = folder.url.appending(path: "spaces/bad/data.mdb")
+        let size = try FileManager.default.attributesOfItem(atPath: log.path)[.size] as? Int
+        try Data(repeating: 0xFF, count: size ?? 0).write(to: log)
+        let second = try await TestServer.start(in: folder)
+        #expect(try await ask(second.port, text("bad"))?.status == 503)
+        #expect(try await ask(second.port, text("good"))?.status == 200)
+        let admin = try #require(second.admin?.port)
+        let ready = try await ask(admin, requestText("GET", "/health/ready"))
+        #expect(ready?.status == 200)
+        #expect(ready?.body.contains(#""bad":"#) == true, "\(ready?.body ?? "")")
+        let metrics = try await ask(admin, requestText("GET", "/metrics"))
+        #expect(metrics?.body.contains("foldback_spaces_failed 1\n") == true)
+    }
+
+    // MARK: Stop
+
+    @Test func `SIGTERM ends polls, and the process ends well`() async throws {
+        let server = try await TestServer.start(in: folder)
+        let token = try await TestServer.token("ann", in: folder)
+        let text = requestText("GET", "/v1/spaces/main/changes?wait=55", token: token)
+        let polls = (0..<20).map { _ in Task { try await ask(server.port, text) } }
+        for _ in 0..<200 {
+            let metrics = try await ask(
+                try #require(server.admin?.port), requestText("GET", "/metrics"))
+            if metrics?.body.contains("foldback_polls_open 20\n") == true { break }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        // An idle connection, and one in the middle of its headers, hold nothing up.
+        let idle = try await onThread { [port = server.port] in
+            let idle = try RawConnection(port)
+            idle.send("GET / HTTP/1.1\r\nHost:")
+            return idle
+        }
+        let (status, time) = try await server.stop()
+        #expect(status == 0)
+        #expect(time < .seconds(20), "it took \(time)")
+        for poll in polls { #expect(try await poll.value?.status == 503) }
+        idle.endSending()
+    }
+
+    @Test func `a second SIGTERM loses nothing`() async throws {
+        let server = try await TestServer.start(in: folder)
+        let token = try await TestServer.token("ann", in: folder)
+        let text = requestText("POST", "/v1/spaces/main/intents", token: token, body: Self.body)
+        #expect(try await ask(server.port, text)?.body.contains("accepted") == true)
+        server.process.signal(SIGTERM)
+        server.process.signal(SIGTERM)
+        _ = try await server.stop()
+        let again = try await TestServer.start(in: folder)
+        let page = try await ask(
+            again.port, requestText("GET", "/v1/spaces/main/changes", token: token))
+        #expect(page?.body.contains(#""origin":{"intent":1,"replica":"r"}"#) == true, "\(page?.body ?? "")")
+    }
+
+    @Test func `a running space is backed up`() async throws {
+        let server = try await TestServer.start(in: folder)
+        let token = try await TestServer.token("ann", in: folder)
+        let text = requestText("POST", "/v1/spaces/main/intents", token: token, body: Self.body)
+        #expect(try await ask(server.port, text)?.status == 200)
+        let copy = folder.url.appending(path: "copy").path
+        #expect(try await refusal([:], ["backup", "main", copy]).status == 0)
+        #expect(FileManager.default.fileExists(atPath: "\(copy)/data.mdb"))
+        let missing = try await refusal([:], ["backup", "none", copy])
+        #expect(missing.status == 1)
+        #expect(missing.errors.contains("none"), "\(missing.errors)")
+    }
+}
