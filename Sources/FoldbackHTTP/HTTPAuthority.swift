@@ -20,8 +20,8 @@ import FoldbackSync
 /// recorded, so no codec is needed.
 ///
 /// Each call ends within its time limit, and each answer has at most ``ClientLimits/answerBytesMax`` bytes.
-/// Redirects are not followed: the token is for one server. The article <doc:FromZeroToASyncedApp> has the
-/// table of what each status means.
+/// Redirects are not followed: the token is for one server. The article "Sync an app" of FoldbackSync has
+/// the table of what each status means, and <doc:FromZeroToASyncedApp> shows an app.
 public struct HTTPAuthority<Event: Sendable>: Authority {
     private let space: URL
     private let limits: ClientLimits

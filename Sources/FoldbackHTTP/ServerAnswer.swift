@@ -39,7 +39,7 @@ struct ServerAnswer {
         }
     }
 
-    /// The table is in the article "From zero to a synced app".
+    /// The table is in the article "Sync an app" of FoldbackSync.
     private var failure: AuthorityFailure {
         let reason = reason
         switch response.status {

@@ -74,5 +74,6 @@ document_all() {
     modules="$(library build --show-bin-path 2>/dev/null)/Modules"
     document FoldbackUI Foldback
     document FoldbackServer Foldback FoldbackSync
+    document FoldbackHTTP Foldback FoldbackSync
     echo "documentation built without warnings in .build/docs"
 }
