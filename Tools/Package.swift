@@ -35,6 +35,7 @@ let package = Package(
                 "FoldbackShell",
                 .product(name: "FoldbackHTTP", package: "Foldback"),
                 .product(name: "FoldbackReplay", package: "Foldback"),
+                .product(name: "FoldbackServer", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

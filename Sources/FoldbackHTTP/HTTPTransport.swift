@@ -68,7 +68,7 @@ public struct ClientLimits: Hashable, Sendable {
 
     /// The longest time of a call. A long poll may take its wait more.
     public var call: Duration
-    /// The most bytes of an answer. A page has about 1 MiB of events, but one event may have 16 MiB, or
+    /// The most bytes of an answer. A page has at most 128 KiB of events, but one event may have 16 MiB, or
     /// 22 in base64, and events of one position come together.
     public var answerBytesMax: Int
 

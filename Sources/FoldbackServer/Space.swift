@@ -227,7 +227,7 @@ public actor Space<R: Rules> {
     /// - Throws: `.unavailable` if the space is closed.
     nonisolated func requireOpen() throws(AuthorityFailure) {
         guard isClosed.withLock({ $0 }) else { return }
-        throw .unavailable(after: nil, reason: "the space is closed")
+        throw .unavailable(after: .seconds(1), reason: "the space is closed")
     }
 }
 

@@ -17,8 +17,8 @@ enum SpaceLimits {
     static let workingBytesMax = 4 << 20
     /// Events of a page, unless a group has more.
     static let pageCountMax = 256
-    /// Bytes of the events of a page, unless a group has more.
-    static let pageBytesMax = 1 << 20
+    /// Bytes of the events of a page, unless a group has more. A reader that does not read costs one page.
+    static let pageBytesMax = 128 << 10
     /// Groups that one page passes over at most, also if it shows none of their effects, and the bytes of
     /// all their effects, unless one group has more.
     static let pageGroupsMax = 256

@@ -49,6 +49,12 @@ tools() {
     swift "$1" --package-path Tools --scratch-path .build/whole/tools "${whole_modules[@]}" "${@:2}"
 }
 
+# server build|test OPTION...: runs swift on the servers and their tests.
+server() {
+    swift "$1" --package-path Tools/Server --scratch-path .build/whole/server \
+        "${whole_modules[@]}" "${@:2}"
+}
+
 # build_release PRODUCT...: builds tools for release.
 build_release() {
     for product in "$@"; do

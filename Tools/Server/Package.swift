@@ -9,6 +9,10 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 let package = Package(
     name: "FoldbackServers",
     platforms: [.macOS(.v15)],
+    products: [
+        // For a server of an app's own rules, in a package of its own.
+        .library(name: "Serving", targets: ["Serving"])
+    ],
     dependencies: [
         .package(name: "Foldback", path: "../.."),
         .package(

@@ -202,7 +202,7 @@ def serve(address, accounts, may_use, submit, changes):
                 return self.rfile.read(left)
             while left > 0 and (part := self.rfile.read(min(left, BODY_BYTES_MAX))):
                 left -= len(part)
-            return Problem(413)
+            return Problem(413, code="too-large")
 
     host, port = address.rpartition(":")[::2]
     host = host or "127.0.0.1"

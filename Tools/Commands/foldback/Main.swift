@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foldback
 import FoldbackReplay
+import FoldbackServer
 
 /// The tool `foldback`: the commands of every replay tool, over documents, and the commands listed
 /// here.
@@ -9,6 +10,8 @@ struct FoldbackTool: ReplayTool {
     static let name = "foldback"
     static let projections = [
         ReplayProjection(Documents.self), ReplayProjection(StoredDocuments.self),
+        // The log of a space of foldback-server.
+        ReplayProjection(Decided<Documents>.self), ReplayProjection(DecisionIndex<Documents>.self),
     ]
 
     /// The commands that only `foldback` has. The commands of every replay tool, such as `log` and

@@ -27,7 +27,7 @@ struct Sync: AsyncParsableCommand {
     @Option(help: "The name of the space.")
     var space = "default"
 
-    @Option(help: "A file with the token; without it, FOLDBACK_TOKEN in the environment has it.")
+    @Option(help: "A file with the token; without it, SYNC_TOKEN in the environment has it.")
     var tokenFile: String?
 
     @Flag(help: "Goes on until Ctrl-C.")
@@ -104,10 +104,10 @@ struct Sync: AsyncParsableCommand {
                 throw ValidationError(
                     "the token in \(tokenFile) cannot be read: \(error.localizedDescription)")
             }
-        } else if let value = ProcessInfo.processInfo.environment["FOLDBACK_TOKEN"] {
+        } else if let value = ProcessInfo.processInfo.environment["SYNC_TOKEN"] {
             text = value
         } else {
-            throw ValidationError("give --token-file, or the token in FOLDBACK_TOKEN")
+            throw ValidationError("give --token-file, or the token in SYNC_TOKEN")
         }
         let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !token.isEmpty, token.utf8.allSatisfy({ 33...126 ~= $0 }) else {

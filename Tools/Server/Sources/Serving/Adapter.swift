@@ -21,24 +21,24 @@ struct Adapter<Event: Sendable>: HTTPResponder {
             method: request.method.rawValue, path: request.uri.path,
             query: request.uri.query ?? "", bearer: Self.bearer(of: request))
         guard !traffic.isStopping else {
-            return response(.problem(503, "the server is stopping", retryAfter: 1))
+            return response(.problem(503, "the server is stopping", retryAfter: 1), context)
         }
         if request.method == .get {
             let isPoll = message.query.contains("wait=")
             let answer = isPoll ? await poll(message, context) : await handler.respond(to: message)
-            return response(answer)
+            return response(answer, context)
         }
-        var taken = 0
-        defer { traffic.giveBack(taken) }
-        switch await body(of: request, taken: &taken) {
+        // It is given back when the answer is made.
+        let share = traffic.bodies.share()
+        switch await body(of: request, share) {
         case .success(let body):
             message.body = body
-            return response(await handler.respond(to: message))
+            return response(await handler.respond(to: message), context)
         case .failure(let refusal):
             // What is left of the body is not read for long.
             let channel = context.channel
             channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
-            return response(refusal.answer, closes: true)
+            return response(refusal.answer, context, closes: true)
         }
     }
 
@@ -73,61 +73,72 @@ struct Adapter<Event: Sendable>: HTTPResponder {
     }
 
     private func body(
-        of request: Request, taken: inout Int
+        of request: Request, _ share: Room.Share
     ) async -> Result<[UInt8], Refusal> {
         if let length = request.headers[.contentLength].flatMap({ Int($0) }),
             length > Handler<Event>.bodyBytesMax
         {
             return .failure(.tooLarge)
         }
-        let traffic = traffic
-        let read = await withTaskGroup(of: (Result<[UInt8], Refusal>, Int)?.self) { group in
-            group.addTask { await Self.read(request.body, traffic) }
+        return await withTaskGroup(of: Result<[UInt8], Refusal>.self) { group in
+            group.addTask { await Self.read(request.body, share) }
             group.addTask {
                 try? await Task.sleep(for: Self.bodyTime)
-                return nil
+                return .failure(Refusal(408, "the body did not come within \(Self.bodyTime)"))
             }
             defer { group.cancelAll() }
-            guard let first = await group.next(), let read = first else {
-                group.cancelAll()
-                // The reader ends because it is canceled, and says what it has taken.
-                let taken = (await group.next() ?? nil)?.1 ?? 0
-                return (
-                    Result<[UInt8], Refusal>.failure(
-                        Refusal(408, "the body did not come within \(Self.bodyTime)")), taken
-                )
-            }
-            return read
+            return await group.next() ?? .failure(Refusal(500, "the body was not read"))
         }
-        taken = read.1
-        return read.0
     }
 
     private static func read(
-        _ body: RequestBody, _ traffic: Traffic
-    ) async -> (Result<[UInt8], Refusal>, Int) {
+        _ body: RequestBody, _ share: Room.Share
+    ) async -> Result<[UInt8], Refusal> {
         var bytes: [UInt8] = []
         do {
             for try await part in body {
                 guard bytes.count + part.readableBytes <= Handler<Event>.bodyBytesMax else {
-                    return (.failure(.tooLarge), bytes.count)
+                    return .failure(.tooLarge)
                 }
-                guard traffic.take(part.readableBytes) else {
-                    let busy = Refusal(503, "the server has too many requests", retryAfter: 1)
-                    return (.failure(busy), bytes.count)
+                guard share.grow(by: part.readableBytes) else {
+                    return .failure(
+                        Refusal(503, "the server has too many requests", retryAfter: 1))
                 }
                 bytes.append(contentsOf: part.readableBytesView)
             }
-            return (.success(bytes), bytes.count)
+            return .success(bytes)
         } catch {
-            return (.failure(Refusal(400, "the body did not come whole")), bytes.count)
+            return .failure(Refusal(400, "the body did not come whole"))
         }
     }
 
-    private func response(_ answer: ServerResponse, closes: Bool = false) -> Response {
+    // MARK: Answers
+
+    /// Answers of at most so many bytes leave at once.
+    private static var smallAnswerMax: Int { 64 << 10 }
+
+    private func response(
+        _ answer: ServerResponse, _ context: Context, closes: Bool = false
+    ) -> Response {
+        var answer = answer
+        let share = traffic.answers.share()
+        let isLarge = answer.body.count > Self.smallAnswerMax
+        if isLarge, !share.grow(by: answer.body.count) {
+            answer = .problem(503, "too many answers wait for their readers", retryAfter: 1)
+        }
         traffic.count(answer.status)
         var response = Response(answer)
         if closes { response.headers[.connection] = "close" }
+        guard isLarge, answer.status == 200 else { return response }
+        // The next request of the connection is carried out when these bytes have left the process. The
+        // connection says whether it takes more only after it has begun to send them.
+        let (body, eventLoop) = (ByteBuffer(bytes: answer.body), context.channel.eventLoop)
+        response.body = ResponseBody(contentLength: body.readableBytes) { writer in
+            defer { withExtendedLifetime(share) {} }
+            try await writer.write(body)
+            try await eventLoop.submit {}.get()
+            try await writer.finish(nil)
+        }
         return response
     }
 }

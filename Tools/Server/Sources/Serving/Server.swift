@@ -35,10 +35,11 @@ struct Server<R: Rules>: Sendable {
             services: [
                 application(
                     Health(spaces: spaces, traffic: traffic), at: configuration.adminListen,
-                    connectionsMax: 64, name: "health and metrics"),
+                    of: "FOLDBACK_ADMIN_LISTEN", connectionsMax: 64, name: "health and metrics"),
                 application(
                     Adapter(handler: handler, traffic: traffic), at: configuration.listen,
-                    connectionsMax: configuration.connectionsMax, name: "listening"),
+                    of: "FOLDBACK_LISTEN", connectionsMax: configuration.connectionsMax,
+                    name: "listening"),
                 // The last one is stopped first: polls end before connections are closed.
                 SpacesService(spaces: spaces, traffic: traffic),
             ],
@@ -48,19 +49,19 @@ struct Server<R: Rules>: Sendable {
         try await ServiceGroup(configuration: group).run()
     }
 
-    /// The lifecycle's own messages are about services.
+    /// The messages of the libraries are about their own parts.
     private var quiet: Logger {
         var logger = logger
-        logger.logLevel = .error
+        logger.logLevel = .critical
         return logger
     }
 
     private func application<Responder: HTTPResponder>(
-        _ responder: Responder, at address: Configuration.Address, connectionsMax: Int,
-        name: String
-    ) -> Application<Responder>
+        _ responder: Responder, at address: Configuration.Address, of variable: String,
+        connectionsMax: Int, name: String
+    ) -> Listening<Responder>
     where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
-        Application(
+        let application = Application(
             responder: responder,
             server: .http1(
                 configuration: HTTP1Channel.Configuration(
@@ -78,6 +79,7 @@ struct Server<R: Rules>: Sendable {
                 ServerProcess.say("\(name) on http://\(bound)")
             },
             logger: quiet)
+        return Listening(application: application, address: address, variable: variable)
     }
 
     // MARK: Tokens
@@ -116,6 +118,22 @@ extension Configuration {
     /// The folder of a space's log.
     func place(of space: SpaceName) -> URL {
         data.appending(path: "spaces/\(space.folder)", directoryHint: .isDirectory)
+    }
+}
+
+/// Serves at an address, and says which one cannot be used.
+private struct Listening<Responder: HTTPResponder>: Service
+where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+    let application: Application<Responder>
+    let address: Configuration.Address
+    let variable: String
+
+    func run() async throws {
+        do { try await application.run() } catch let error as IOError {
+            throw ConfigurationError(
+                "\(address) cannot be used (\(String(cString: strerror(error.errnoCode)))): choose "
+                    + "another address in \(variable), or end the process that has it")
+        }
     }
 }
 

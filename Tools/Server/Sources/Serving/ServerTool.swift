@@ -37,7 +37,7 @@ extension ServerTool {
         do throws(any Error) {
             var command = ServerCommand.parsed()
             guard let command = command as? any ServerSubcommand else {
-                return try command.run()  // Help.
+                do { return try command.run() } catch { ServerCommand.exit(withError: error) }
             }
             let environment = ProcessInfo.processInfo.environment
             try await command.run(try Configuration(environment: environment), rules)

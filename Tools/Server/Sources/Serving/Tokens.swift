@@ -16,13 +16,38 @@ struct Tokens: Sendable {
 
     struct Claims: JWTPayload {
         let sub: SubjectClaim
-        let aud: AudienceClaim
+        let aud: Audience
         let exp: ExpirationClaim
         var nbf: NotBeforeClaim?
 
         func verify(using algorithm: some JWTAlgorithm) throws {
             try exp.verifyNotExpired()
             try nbf?.verifyNotBefore()
+        }
+    }
+
+    /// Those for whom a token is: one name, or a list. JWTKit's own type ends the process at an empty list.
+    struct Audience: Codable {
+        let names: [String]
+
+        init(names: [String]) { self.names = names }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let name = try? container.decode(String.self) {
+                names = [name]
+            } else {
+                names = try container.decode([String].self)
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            if names.count == 1 {
+                try container.encode(names[0])
+            } else {
+                try container.encode(names)
+            }
         }
     }
 
@@ -79,7 +104,7 @@ struct Tokens: Sendable {
             let algorithm = algorithms[algorithms[nil] == nil ? header.kid : nil],
             header.alg == algorithm,
             let claims = try? await keys.verify(bearer, as: Claims.self),
-            claims.aud.value.contains(audience), let account = Account(claims.sub.value)
+            claims.aud.names.contains(audience), let account = Account(claims.sub.value)
         else { return nil }
         known.add(bearer, account, until: claims.exp.value)
         return account
@@ -90,7 +115,7 @@ struct Tokens: Sendable {
         try await keys.sign(
             Claims(
                 sub: SubjectClaim(value: account.description),
-                aud: AudienceClaim(value: [audience]), exp: ExpirationClaim(value: end)))
+                aud: Audience(names: [audience]), exp: ExpirationClaim(value: end)))
     }
 
     private static func header(of token: String) -> Header? {

@@ -2,13 +2,14 @@ import Synchronization
 
 /// What a server does now and has done, for its bounds and its metrics.
 final class Traffic: Sendable {
-    /// Bytes of all bodies that are read or decided on now (N11).
-    static let bodyBytesMax = 128 << 20
+    /// Bytes of all bodies that are read or decided on now.
+    let bodies = Room(bytesMax: 128 << 20)
+    /// Bytes of the large answers that wait for their readers.
+    let answers = Room(bytesMax: 128 << 20)
 
     private struct State {
         var statuses: [Int: Int] = [:]
         var pollCount = 0
-        var bodyBytes = 0
         var isStopping = false
     }
 
@@ -26,17 +27,6 @@ final class Traffic: Sendable {
         return await body()
     }
 
-    /// Takes room for bytes of a body. Returns false if there is none.
-    func take(_ bytes: Int) -> Bool {
-        state.withLock { state in
-            guard state.bodyBytes + bytes <= Self.bodyBytesMax else { return false }
-            state.bodyBytes += bytes
-            return true
-        }
-    }
-
-    func giveBack(_ bytes: Int) { state.withLock { $0.bodyBytes -= bytes } }
-
     /// The metrics in the text format of Prometheus, version 0.0.4.
     func metrics(spacesOpen: Int, spacesFailed: Int) -> String {
         let state = state.withLock { $0 }
@@ -51,7 +41,10 @@ final class Traffic: Sendable {
             foldback_polls_open \(state.pollCount)
             # HELP foldback_body_bytes Bytes of the bodies that are read or decided on.
             # TYPE foldback_body_bytes gauge
-            foldback_body_bytes \(state.bodyBytes)
+            foldback_body_bytes \(bodies.used)
+            # HELP foldback_answer_bytes Bytes of large answers that wait for their readers.
+            # TYPE foldback_answer_bytes gauge
+            foldback_answer_bytes \(answers.used)
             # HELP foldback_spaces_open Spaces that are open.
             # TYPE foldback_spaces_open gauge
             foldback_spaces_open \(spacesOpen)

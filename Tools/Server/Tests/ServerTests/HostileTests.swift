@@ -27,12 +27,7 @@ import Testing
 
     /// Sends text on a connection of its own, and returns the answer; nil if the connection just ends.
     private func answer(to text: String) async throws -> RawAnswer? {
-        let port = server.port
-        return try await onThread {
-            let connection = try RawConnection(port)
-            connection.send(text)
-            return connection.answer()
-        }
+        try await ServerTests.answer(of: server.port, text)
     }
 
     private func requireServing() async throws {
@@ -53,7 +48,7 @@ import Testing
         "/v1/spaces/..%2fann/changes", "/v1/spaces/%2e%2e/changes", "/v1/spaces/ann%2fx/changes",
         "/v1/spaces/ann%00/changes", "/v1/spaces//changes", "//v1/spaces/ann/changes",
         "/v1/spaces/ann/changes/", "/v1/spaces/.hidden/changes", "/v1/spaces/ann/other", "/", "*",
-        "/etc/passwd", "/v1/spaces/ä/changes", "/health/ready", "/metrics",
+        "/etc/passwd", "/v1/spaces/%C3%A4/changes", "/health/ready", "/metrics",
     ])
     func `a path of something else is not found`(path: String) async throws {
         let answer = try await answer(to: requestText("GET", path, token: token))
@@ -145,7 +140,7 @@ import Testing
 
     @Test func `a large body in pieces is refused, and the rest is not read for long`() async throws {
         let (port, token) = (server.port, token)
-        let (answer, sent) = try await onThread {
+        let (answer, sent) = try await onOwnThread {
             let connection = try RawConnection(port)
             connection.send(
                 requestText(
@@ -180,7 +175,7 @@ import Testing
         async throws
     {
         let (port, token) = (server.port, token)
-        async let slow = onThread {
+        async let slow = onOwnThread {
             let connection = try RawConnection(port)
             connection.send(
                 requestText(
@@ -201,7 +196,7 @@ import Testing
 
     @Test func `endless headers end the connection`() async throws {
         let port = server.port
-        let count = try await onThread {
+        let count = try await onOwnThread {
             let connection = try RawConnection(port)
             connection.send("GET \(Self.path) HTTP/1.1\r\n")
             var count = 0
@@ -216,7 +211,7 @@ import Testing
 
     @Test func `an endless line ends the connection`() async throws {
         let port = server.port
-        let count = try await onThread {
+        let count = try await onOwnThread {
             let connection = try RawConnection(port)
             let piece = String(repeating: "x", count: 1 << 16)
             connection.send("GET /")
@@ -228,10 +223,10 @@ import Testing
         try await requireServing()
     }
 
-    @Test(arguments: ["\u{16}\u{3}\u{1}", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\r\n\r\n\r\n"])
+    @Test(arguments: ["\u{16}\u{3}\u{1}", "GET /ä HTTP/1.1", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\r\n\r\n\r\n"])
     func `another protocol ends the connection`(text: String) async throws {
         let port = server.port
-        let bytes = try await onThread {
+        let bytes = try await onOwnThread {
             let connection = try RawConnection(port)
             connection.send(text + "\r\n\r\n")
             connection.endSending()
@@ -246,7 +241,7 @@ import Testing
     {
         let text = requestText("GET", "\(Self.path)?after=0&wait=55", token: token)
         let port = server.port
-        _ = try await onThread {
+        _ = try await onOwnThread {
             let connection = try RawConnection(port)
             connection.send(text)
             connection.endSending()
@@ -258,20 +253,12 @@ import Testing
 
     private func requirePolls(_ count: Int) async throws {
         for _ in 0..<100 {
-            let metrics = try await answer(on: server.admin?.port, to: requestText("GET", "/metrics"))
+            let metrics = try await ServerTests.answer(
+                of: try #require(server.admin?.port), requestText("GET", "/metrics"))
             if metrics?.body.contains("foldback_polls_open \(count)\n") == true { return }
             try await Task.sleep(for: .milliseconds(50))
         }
         Issue.record("the server never had \(count) polls")
-    }
-
-    private func answer(on port: Int?, to text: String) async throws -> RawAnswer? {
-        let port = try #require(port)
-        return try await onThread {
-            let connection = try RawConnection(port)
-            connection.send(text)
-            return connection.answer()
-        }
     }
 
     // MARK: Readers that do not read
@@ -290,7 +277,7 @@ import Testing
         try await requireServing()
         let before = try server.memory
         let (port, token) = (server.port, token)
-        let readers = try await onThread {
+        let readers = try await onOwnThread {
             try (0..<200).map { _ in
                 let connection = try RawConnection(port)
                 // They ask again and again, and read nothing.

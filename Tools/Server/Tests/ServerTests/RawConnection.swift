@@ -95,6 +95,22 @@ struct RawAnswer: Sendable {
     }
 }
 
+/// Sends a request on a connection of its own, and returns the answer; nil if the connection just ends.
+func answer(of port: Int, _ text: String) async throws -> RawAnswer? {
+    try await onOwnThread {
+        let connection = try RawConnection(port)
+        connection.send(text)
+        return connection.answer()
+    }
+}
+
+/// Calls a function that blocks for long. Many of them may run at once.
+func onOwnThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
+}
+
 /// The text of a request.
 func requestText(
     _ method: String, _ path: String, token: String? = nil, headers: [String] = [],

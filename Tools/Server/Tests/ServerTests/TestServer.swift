@@ -39,13 +39,14 @@ final class TestServer: Sendable {
             let process = try RunningProcess(
                 command(name), environment: Self.environment(folder).merging(environment) { $1 },
                 errors: .inherited)
-            var admin: URL?
+            var addresses: (own: URL?, admin: URL?)
             while let line = process.nextLine() {
-                if let address = Self.address(in: line, after: "health and metrics on ") {
-                    admin = address
+                if let admin = Self.address(in: line, after: "health and metrics on ") {
+                    addresses.admin = admin
                 }
-                if let address = Self.address(in: line, after: "listening on ") {
-                    return TestServer(process, address, admin)
+                if let own = Self.address(in: line, after: "listening on ") { addresses.own = own }
+                if let own = addresses.own, let admin = addresses.admin {
+                    return TestServer(process, own, admin)
                 }
             }
             throw TestError("the server ended with \(process.waitUntilExit())")

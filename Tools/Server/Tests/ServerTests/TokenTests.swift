@@ -49,7 +49,7 @@ import Testing
         nbf: Double? = nil
     ) -> Tokens.Claims {
         Tokens.Claims(
-            sub: SubjectClaim(value: sub), aud: AudienceClaim(value: aud),
+            sub: SubjectClaim(value: sub), aud: Tokens.Audience(names: aud),
             exp: ExpirationClaim(value: Date.now + seconds),
             nbf: nbf.map { NotBeforeClaim(value: Date.now + $0) })
     }
