@@ -79,11 +79,13 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        // A proxy that cuts connections, and calls of sockets.
+        .target(name: "FaultyNetwork", swiftSettings: strict),
         // A server and two devices that are killed at random.
         .executableTarget(
             name: "server-demo",
             dependencies: [
-                "Foldback", "Processes",
+                "FaultyNetwork", "Foldback", "Processes",
                 .product(name: "FoldbackHTTP", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -93,7 +95,7 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Foldback", "Processes", "Serving", "conform", "feed-server", "foldback-server",
+                "FaultyNetwork", "Foldback", "Processes", "Serving", "conform", "feed-server", "foldback-server",
                 "server-demo",
                 .product(name: "FoldbackHTTP", package: "Foldback"),
                 .product(name: "FoldbackServer", package: "Foldback"),

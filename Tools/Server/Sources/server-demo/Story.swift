@@ -1,4 +1,5 @@
 import ArgumentParser
+import FaultyNetwork
 import Foldback
 import FoldbackHTTP
 import FoldbackSync
@@ -23,16 +24,22 @@ struct Story: AsyncParsableCommand {
     @Flag(help: "Kills the server alone.")
     var serverOnly = false
 
+    @Flag(help: "Puts a proxy before the server that loses, delays, repeats, and cuts after any byte.")
+    var network = false
+
     func run() async throws {
         let directory = URL(filePath: directory, directoryHint: .isDirectory)
         guard !FileManager.default.fileExists(atPath: directory.path) else {
             throw ValidationError("\(directory.path) exists")
         }
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        var random = SeededNumbers(seed: seed)
+        var random = SplitMix(seed: seed)
         let server = try ServerProcess(in: directory)
+        let proxy = network ? try FaultyProxy(to: server.address.port ?? 0, seed: seed) : nil
         let devices = try ["ann", "bob"].map {
-            try DeviceProcess($0, in: directory, server: server.address, token: server.token($0))
+            try DeviceProcess(
+                $0, in: directory, server: proxy?.address ?? server.address,
+                token: server.token($0))
         }
         print("seed \(seed)\nserver \(server.address), devices ann and bob")
         let start = ContinuousClock.now
@@ -43,7 +50,14 @@ struct Story: AsyncParsableCommand {
             counts[victim] += 1
             if victim == 0 { try server.restart() } else { try devices[victim - 1].restart() }
         }
+        if let proxy {
+            let counts = proxy.counts
+            print("\(counts.connections) connections, \(counts.cuts) of them cut")
+            proxy.heal()
+        }
         for device in devices { try await onThread { try device.finish() } }
+        let crashes = devices.map(\.crashCount).reduce(0, +)
+        if crashes > 0 { print("\(crashes) times a device ended by itself, and was started again") }
         var documents: [JSON] = []
         for device in devices { documents.append(try await device.documents()) }
         let time = start.duration(to: .now)
@@ -101,19 +115,5 @@ private struct Account {
         isClean =
             lost == 0 && twice == 0 && moved == 0 && Set(documents).count == 1
             && counted == self.effects
-    }
-}
-
-/// Random numbers that a seed repeats (SplitMix64).
-private struct SeededNumbers: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
     }
 }

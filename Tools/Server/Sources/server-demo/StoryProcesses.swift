@@ -97,16 +97,19 @@ struct Ledger {
 /// A device that is killed and started again on the same log.
 final class DeviceProcess: Sendable {
     private struct State {
-        var process: RunningProcess
+        var process: RunningProcess?
         var ledger = Ledger()
+        /// Whether the end of the process is wanted.
+        var isEnding = false
+        var crashCount = 0
+        /// Left when the output of the process has ended.
+        var reading = DispatchGroup()
     }
 
     private let log: URL
     private let authority: HTTPAuthority<DocumentEvent>
     private let words: [String]
     private let state: Mutex<State>
-    /// The task of the thread that reads the output.
-    private let reading: Mutex<DispatchGroup>
 
     init(_ name: String, in directory: URL, server: URL, token: String) throws {
         log = directory.appending(path: "\(name).log", directoryHint: .isDirectory)
@@ -114,44 +117,71 @@ final class DeviceProcess: Sendable {
         words = [
             executable("server-demo"), "device", name, log.path, server.absoluteString, token,
         ]
-        let process = try RunningProcess(words, input: .pipe, errors: .inherited)
-        state = Mutex(State(process: process))
-        reading = Mutex(DispatchGroup())
-        read(process)
+        state = Mutex(State())
+        try state.withLock { try begin(&$0) }
     }
 
     var ledger: Ledger { state.withLock { $0.ledger } }
+    /// How often the process ended without being asked or killed. On Linux, Foundation of Swift 6.3 ends
+    /// a process if a connection ends within the header of an answer
+    /// (github.com/swiftlang/swift-corelibs-foundation/issues/5285).
+    var crashCount: Int { state.withLock { $0.crashCount } }
 
-    private func read(_ process: RunningProcess) {
+    /// Starts a process, and a thread that reads what it says.
+    private func begin(_ state: inout State) throws {
+        let process = try RunningProcess(words, input: .pipe, errors: .none)
         let group = DispatchGroup()
         group.enter()
-        reading.withLock { $0 = group }
+        state.process = process
+        state.reading = group
+        state.isEnding = false
         Thread.detachNewThread { [self] in
-            // The last line of a killed process may be cut.
-            while let line = process.nextLine() {
-                guard let json = try? JSON(parsing: line) else { continue }
-                state.withLock { $0.ledger.note(json) }
-            }
+            read(process)
             group.leave()
         }
     }
 
+    private func read(_ process: RunningProcess) {
+        // The last line of a killed process may be cut.
+        while let line = process.nextLine() {
+            guard let json = try? JSON(parsing: line) else { continue }
+            state.withLock { $0.ledger.note(json) }
+        }
+        process.waitUntilExit()
+        state.withLock { state in
+            guard !state.isEnding else { return }
+            state.crashCount += 1
+            try? begin(&state)
+        }
+    }
+
+    /// Calls `end` on the process, which is to end by it, and waits for its end. Returns its exit code.
+    private func ending(_ end: (RunningProcess) -> Void) -> Int32? {
+        let (process, group) = state.withLock { state in
+            state.isEnding = true
+            return (state.process, state.reading)
+        }
+        if let process { end(process) }
+        group.wait()
+        return process?.waitUntilExit()
+    }
+
     func restart() throws {
-        let old = state.withLock { $0.process }
-        old.signal(SIGKILL)
-        old.waitUntilExit()
-        reading.withLock { $0 }.wait()
-        let process = try RunningProcess(words, input: .pipe, errors: .inherited)
-        state.withLock { $0.process = process }
-        read(process)
+        _ = ending { $0.signal(SIGKILL) }
+        try state.withLock { try begin(&$0) }
     }
 
     /// Lets the device stop recording, send everything, and end.
     func finish() throws {
-        let process = state.withLock { $0.process }
-        process.send("stop")
-        reading.withLock { $0 }.wait()
-        guard process.waitUntilExit() == 0 else { throw StoryError("a device did not finish") }
+        for _ in 0..<5 {
+            if ending({ $0.send("stop") }) == 0 { return }
+            // It has ended by itself before it was done.
+            try state.withLock { state in
+                state.crashCount += 1
+                try begin(&state)
+            }
+        }
+        throw StoryError("a device did not finish")
     }
 
     /// Returns what the device shows after it has fetched everything.

@@ -266,7 +266,7 @@ import Testing
     @Test(.timeLimit(.minutes(3))) func `N11: 200 readers that never read cost less than 64 MiB`()
         async throws
     {
-        // Pages of about 1 MiB.
+        // Full pages.
         let text = String(repeating: "x", count: 60_000)
         for number in 1...40 {
             let event = #"{"op":"set","key":"k\#(number)","value":"\#(text)"}"#
@@ -279,9 +279,9 @@ import Testing
         let (port, token) = (server.port, token)
         let readers = try await onOwnThread {
             try (0..<200).map { _ in
-                let connection = try RawConnection(port)
+                let connection = try RawConnection(port, receiveBuffer: 4_096)
                 // They ask again and again, and read nothing.
-                for _ in 0..<6 { connection.send(requestText("GET", Self.path, token: token)) }
+                for _ in 0..<24 { connection.send(requestText("GET", Self.path, token: token)) }
                 return connection
             }
         }

@@ -1,3 +1,4 @@
+import FaultyNetwork
 import Foundation
 
 /// A connection that sends whatever bytes a test wants.
@@ -6,46 +7,16 @@ import Foundation
 final class RawConnection: Sendable {
     private let socket: Int32
 
-    init(_ port: Int) throws {
-        #if canImport(Glibc)
-            socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-            socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
-        #endif
-        var limit = timeval(tv_sec: 30, tv_usec: 0)
-        let size = socklen_t(MemoryLayout<timeval>.size)
-        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
-        setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else {
-            Foundation.close(socket)
-            throw TestError("connect: \(String(cString: strerror(errno)))")
-        }
+    /// - Parameter receiveBuffer: the bytes that the system keeps for a reader that does not read.
+    init(_ port: Int, receiveBuffer: Int32? = nil) throws {
+        socket = try Sockets.connect(port, receiveBuffer: receiveBuffer)
     }
 
     deinit { Foundation.close(socket) }
 
     /// Sends all bytes. Returns false if the server has closed the connection, or does not read.
     @discardableResult func send(_ bytes: some Sequence<UInt8>) -> Bool {
-        let bytes = Array(bytes)
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                Foundation.send(
-                    socket, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { return false }
-            sent += count
-        }
-        return true
+        Sockets.send(Array(bytes)[...], to: socket)
     }
 
     @discardableResult func send(_ text: String) -> Bool { send(text.utf8) }

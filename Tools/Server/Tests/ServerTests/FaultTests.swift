@@ -1,0 +1,46 @@
+import Foundation
+import Processes
+import Testing
+
+/// Question: what is left of intents when processes are killed, and the network is bad?
+///
+/// `server-demo` counts each answer that a device received, and each effect on the server.
+@Suite(.serialized) struct FaultTests {
+    private let folder: Folder
+
+    init() throws { folder = try Folder() }
+
+    private func story(_ options: String...) async throws -> ProcessEnd {
+        let words = [
+            executable("server-demo"), "--directory", folder.url.appending(path: "story").path,
+        ]
+        return try await onOwnThread { try run(words + options, secondsMax: 300) }
+    }
+
+    private func requireClean(_ end: ProcessEnd) {
+        print(end.output)
+        #expect(end.isSuccess, "\(end.output)\(end.errors)")
+        #expect(end.output.contains("lost 0, decided twice 0, moved 0"))
+        #expect(end.output.contains("both devices and the server have the same documents"))
+    }
+
+    @Test func `200 kills of a server under load lose nothing and decide nothing twice`()
+        async throws
+    {
+        requireClean(try await story("--kills", "200", "--server-only"))
+    }
+
+    @Test func `killed devices and a killed server agree at the end`() async throws {
+        requireClean(try await story("--kills", "60"))
+    }
+
+    @Test func `a network that loses, delays, repeats and cuts loses and repeats nothing`()
+        async throws
+    {
+        let end = try await story("--kills", "20", "--network")
+        requireClean(end)
+        let line = end.output.split(separator: "\n").first { $0.hasSuffix("of them cut") }
+        let cuts = line?.split(separator: " ").compactMap { Int($0) }.last
+        #expect(cuts ?? 0 > 20, "\(end.output)")
+    }
+}
