@@ -17,10 +17,11 @@ struct Device: AsyncParsableCommand {
     @Argument var server: String
     @Argument var token: String
 
-    /// Waits are short, because the server is back soon.
+    /// Waits are short, because the server is back soon. A request may fail several times by kills alone, so
+    /// an intent that is held back after three failures is tried again soon.
     private static let policy = SyncPolicy(
         intentsPerRequestMax: 64, requestsMax: 1, backoffMin: .milliseconds(20),
-        backoffMax: .milliseconds(200), delayMax: .seconds(3_600), waiting: .seconds(5))
+        backoffMax: .milliseconds(200), delayMax: .seconds(1), waiting: .seconds(5))
 
     func run() async throws {
         guard let server = URL(string: server) else { throw ValidationError("not an address") }

@@ -24,7 +24,9 @@ struct Story: AsyncParsableCommand {
     @Flag(help: "Kills the server alone.")
     var serverOnly = false
 
-    @Flag(help: "Puts a proxy before the server that loses, delays, repeats, and cuts after any byte.")
+    @Flag(
+        help: "Puts a proxy before the server that loses, delays, repeats, and cuts after any byte."
+    )
     var network = false
 
     func run() async throws {

@@ -138,7 +138,8 @@ import Testing
         try await requireServing()
     }
 
-    @Test func `a large body in pieces is refused, and the rest is not read for long`() async throws {
+    @Test func `a large body in pieces is refused, and the rest is not read for long`() async throws
+    {
         let (port, token) = (server.port, token)
         let (answer, sent) = try await onOwnThread {
             let connection = try RawConnection(port)
@@ -200,7 +201,9 @@ import Testing
             let connection = try RawConnection(port)
             connection.send("GET \(Self.path) HTTP/1.1\r\n")
             var count = 0
-            while count < 100_000, connection.send("X-\(count): \(String(repeating: "x", count: 80))\r\n") {
+            while count < 100_000,
+                connection.send("X-\(count): \(String(repeating: "x", count: 80))\r\n")
+            {
                 count += 1
             }
             return count
@@ -223,7 +226,9 @@ import Testing
         try await requireServing()
     }
 
-    @Test(arguments: ["\u{16}\u{3}\u{1}", "GET /ä HTTP/1.1", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\r\n\r\n\r\n"])
+    @Test(arguments: [
+        "\u{16}\u{3}\u{1}", "GET /ä HTTP/1.1", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\r\n\r\n\r\n",
+    ])
     func `another protocol ends the connection`(text: String) async throws {
         let port = server.port
         let bytes = try await onOwnThread {

@@ -139,8 +139,9 @@ import Testing
         let text = requestText("GET", "/v1/spaces/main/changes?wait=55", token: token)
         let polls = (0..<20).map { _ in Task { try await answer(of: server.port, text) } }
         for _ in 0..<200 {
-            let metrics = try await answer(of: 
-                try #require(server.admin?.port), requestText("GET", "/metrics"))
+            let metrics = try await answer(
+                of:
+                    try #require(server.admin?.port), requestText("GET", "/metrics"))
             if metrics?.body.contains("foldback_polls_open 20\n") == true { break }
             try await Task.sleep(for: .milliseconds(20))
         }
@@ -163,9 +164,12 @@ import Testing
         server.process.signal(SIGTERM)
         _ = try await server.stop()
         let again = try await TestServer.start(in: folder)
-        let page = try await answer(of: 
-            again.port, requestText("GET", "/v1/spaces/main/changes", token: token))
-        #expect(page?.body.contains(#""origin":{"intent":1,"replica":"r"}"#) == true, "\(page?.body ?? "")")
+        let page = try await answer(
+            of:
+                again.port, requestText("GET", "/v1/spaces/main/changes", token: token))
+        #expect(
+            page?.body.contains(#""origin":{"intent":1,"replica":"r"}"#) == true,
+            "\(page?.body ?? "")")
     }
 
     @Test func `a running space is backed up`() async throws {

@@ -97,7 +97,8 @@ final class TestServer: Sendable {
         get throws {
             let status = try String(
                 contentsOfFile: "/proc/\(process.id)/status", encoding: .utf8)
-            guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon") }),
+            guard
+                let line = status.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon") }),
                 let kilobytes = line.split(whereSeparator: { !$0.isNumber }).first.flatMap({
                     Int($0)
                 })
