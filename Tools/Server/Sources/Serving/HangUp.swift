@@ -9,7 +9,13 @@ import Synchronization
 final class HangUp: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     typealias InboundIn = Any
 
-    private let waiting = Mutex<Task<Void, Never>?>(nil)
+    private struct State {
+        /// Whether the client is gone. That may be known before its request has begun to wait.
+        var isGone = false
+        var waiting: Task<Void, Never>?
+    }
+
+    private let state = Mutex(State())
 
     /// Returns what `body` returns. Its task is canceled if the client hangs up.
     func canceling<T: Sendable>(_ body: @escaping @Sendable () async -> T) async -> T {
@@ -21,8 +27,12 @@ final class HangUp: ChannelInboundHandler, RemovableChannelHandler, Sendable {
                 task.cancel()
             }
         }
-        waiting.withLock { $0 = canceling }
-        defer { waiting.withLock { $0 = nil } }
+        let isGone = state.withLock { state in
+            state.waiting = canceling
+            return state.isGone
+        }
+        if isGone { canceling.cancel() }
+        defer { state.withLock { $0.waiting = nil } }
         return await withTaskCancellationHandler {
             await task.value
         } onCancel: {
@@ -30,7 +40,13 @@ final class HangUp: ChannelInboundHandler, RemovableChannelHandler, Sendable {
         }
     }
 
-    private func end() { waiting.withLock { $0 }?.cancel() }
+    private func end() {
+        let waiting = state.withLock { state in
+            state.isGone = true
+            return state.waiting
+        }
+        waiting?.cancel()
+    }
 
     func channelInactive(context: ChannelHandlerContext) {
         end()

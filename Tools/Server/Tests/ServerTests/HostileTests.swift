@@ -1,26 +1,24 @@
 import Foldback
+import FoldbackServer
 import Foundation
 import Processes
 import Testing
 
+@testable import Serving
+
 /// Question: what does a client get that sends something else than requests?
 ///
-/// Each test looks at the same server, and the last line of each asks it for a page: it must still serve.
-@Suite(.serialized) final class HostileTests {
-    private static let folder = Result { try Folder() }
-    nonisolated(unsafe) private static var shared: (TestServer, String)?
-
+/// The last line of most tests asks the server for a page: it must still serve.
+@Suite(.serialized) struct HostileTests {
     private let server: TestServer
     private let token: String
+    private let folder: Folder
 
     init() async throws {
-        if Self.shared == nil {
-            let folder = try Self.folder.get()
-            let server = try await TestServer.start(
-                in: folder, environment: ["FOLDBACK_ACCESS": "own"])
-            Self.shared = (server, try await TestServer.token("ann", in: folder))
-        }
-        (server, token) = try #require(Self.shared)
+        folder = try Folder()
+        server = try await TestServer.start(
+            in: folder, environment: ["FOLDBACK_ACCESS": "own"])
+        token = try await TestServer.token("ann", in: folder)
     }
 
     private static let path = "/v1/spaces/ann/changes"
@@ -83,6 +81,38 @@ import Testing
             to: requestText("GET", "/v1/spaces/nobody/changes", token: token))
         #expect(foreign?.status == 403)
         #expect(foreign?.body == unknown?.body)
+        try await requireServing()
+    }
+
+    /// N10: a replica belongs to the first account that used it.
+    @Test func `a foreign replica answers as an unknown space`() async throws {
+        let folder = try Folder()
+        let server = try await TestServer.start(in: folder)
+        let body = #"{"replica":"r","through":0,"intents":[\#(Self.intent)]}"#
+        var answers: [RawAnswer?] = []
+        for account in ["ann", "bob", "ann"] {
+            let token = try await TestServer.token(account, in: folder)
+            answers.append(
+                try await ServerTests.answer(
+                    of: server.port,
+                    requestText("POST", "/v1/spaces/main/intents", token: token, body: body)))
+        }
+        #expect(answers.map { $0?.status } == [200, 403, 200])
+        #expect(answers[0]?.body == answers[2]?.body)
+        let unknown = try await answer(
+            to: requestText("GET", "/v1/spaces/nobody/changes", token: token))
+        #expect(answers[1]?.body == unknown?.body)
+    }
+
+    /// N8: a poll ends with its wait, and access is asked again for the next one.
+    @Test func `a token that expires during a poll ends with the poll`() async throws {
+        let key = try OwnKey(in: folder.url)
+        let tokens = await Tokens(secret: key.bytes, audience: "foldback")
+        let brief = try await tokens.token(
+            of: try #require(Account("ann")), until: .inSeconds(2))
+        let poll = requestText("GET", "\(Self.path)?wait=4", token: brief)
+        #expect(try await answer(to: poll)?.status == 200)
+        #expect(try await answer(to: poll)?.status == 401)
         try await requireServing()
     }
 
