@@ -95,7 +95,8 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "FaultyNetwork", "Foldback", "Processes", "Serving", "conform", "feed-server", "foldback-server",
+                "FaultyNetwork", "Foldback", "Processes", "Serving", "conform", "feed-server",
+                "foldback-server",
                 "server-demo",
                 .product(name: "FoldbackHTTP", package: "Foldback"),
                 .product(name: "FoldbackServer", package: "Foldback"),
