@@ -85,6 +85,19 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        // Measures a server under load, beside HTTP that decides nothing.
+        .executableTarget(
+            name: "server-load",
+            dependencies: [
+                "Foldback", "Processes", "Serving",
+                .product(name: "FoldbackHTTP", package: "Foldback"),
+                .product(name: "FoldbackSync", package: "Foldback"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
         .target(name: "Processes", dependencies: ["Foldback"], swiftSettings: strict),
         .testTarget(
             name: "ServerTests",
