@@ -43,14 +43,20 @@ final class LoadedServer {
     }
 
     private func readPorts() throws {
-        while let line = process.nextLine() {
-            let number = line.split(separator: ":").last.flatMap { Int($0) }
-            if line.hasPrefix("health") { adminPort = number }
-            guard line.hasPrefix("listening"), let number else { continue }
-            port = number
-            if kind == .nothing || adminPort != nil { return }
+        // The two ports open in any order.
+        var ports: [Substring: Int] = [:]
+        while ports.count < (kind == .deciding ? 2 : 1) {
+            guard let line = process.nextLine() else {
+                throw LoadError("\(words) did not start")
+            }
+            let words = line.split(separator: " ")
+            guard line.contains(" on http://"), let port = line.split(separator: ":").last else {
+                continue
+            }
+            ports[words[0]] = Int(port)
         }
-        throw LoadError("\(words) did not start")
+        port = ports["listening"] ?? 0
+        adminPort = ports["health"]
     }
 
     // MARK: Requests
