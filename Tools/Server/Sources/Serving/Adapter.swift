@@ -10,9 +10,6 @@ struct Adapter<Event: Sendable>: HTTPResponder {
         init(source: ApplicationRequestContextSource) { channel = source.channel }
     }
 
-    /// The longest time in which a body must be here.
-    static var bodyTime: Duration { .seconds(20) }
-
     let handler: Handler<Event>
     let traffic: Traffic
 
@@ -80,25 +77,7 @@ struct Adapter<Event: Sendable>: HTTPResponder {
         {
             return .failure(.tooLarge)
         }
-        let traffic = traffic
-        let read = await withTaskGroup(of: (Result<[UInt8], Refusal>, Int)?.self) { group in
-            group.addTask { await Self.read(request.body, traffic) }
-            group.addTask {
-                try? await Task.sleep(for: Self.bodyTime)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let first = await group.next(), let read = first else {
-                group.cancelAll()
-                // The reader ends because it is canceled, and says what it has taken.
-                let taken = (await group.next() ?? nil)?.1 ?? 0
-                return (
-                    Result<[UInt8], Refusal>.failure(
-                        Refusal(408, "the body did not come within \(Self.bodyTime)")), taken
-                )
-            }
-            return read
-        }
+        let read = await Self.read(request.body, traffic)
         taken = read.1
         return read.0
     }
@@ -119,6 +98,10 @@ struct Adapter<Event: Sendable>: HTTPResponder {
                 bytes.append(contentsOf: part.readableBytesView)
             }
             return (.success(bytes), bytes.count)
+        } catch is BodyDeadline.Passed {
+            let time = BodyDeadline.time.nanoseconds / 1_000_000_000
+            let late = Refusal(408, "the body did not come within \(time) seconds")
+            return (.failure(late), bytes.count)
         } catch {
             return (.failure(Refusal(400, "the body did not come whole")), bytes.count)
         }

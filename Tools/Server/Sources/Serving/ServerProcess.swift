@@ -43,7 +43,8 @@ package enum ServerProcess {
             responder: responder,
             server: .http1(
                 configuration: HTTP1Channel.Configuration(
-                    additionalChannelHandlers: [HangUp()], idleTimeout: .seconds(75),
+                    additionalChannelHandlers: [HangUp(), BodyDeadline()],
+                    idleTimeout: .seconds(75),
                     httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
                         maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10,
                         maxHeaderFieldCount: 100))),
