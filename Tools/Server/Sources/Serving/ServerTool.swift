@@ -110,7 +110,8 @@ struct ServerCommand: ParsableCommand {
         ) async throws {
             guard configuration.keys == nil else {
                 throw ConfigurationError(
-                    "FOLDBACK_KEYS is set, and these keys are public: make tokens with the secret keys")
+                    "FOLDBACK_KEYS is set, and these keys are public: make tokens with the secret keys"
+                )
             }
             guard let account = Account(account) else {
                 throw ConfigurationError("an account has 1 to 255 bytes")
