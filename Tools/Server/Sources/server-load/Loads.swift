@@ -33,7 +33,7 @@ struct Loads {
     // MARK: Devices
 
     private static let sizes =
-        [1, 10, 50, 200].map { ($0, 1) } + [4, 16, 64, 128].map { (50, $0) }
+        [1, 10, 50, 200, 800].map { ($0, 1) } + [4, 16, 64, 128].map { (50, $0) }
 
     /// Requests of many devices.
     func devices() throws -> [Measurement] {
