@@ -10,7 +10,9 @@ struct CatchUp {
     let directory: URL
 
     /// Fetches into a store of documents. Returns the seconds until all effects are durable there.
-    func fetchIntoStore(from port: Int) async throws -> (seconds: Double, use: ProcessorUse) {
+    func fetchIntoStore(
+        from port: Int
+    ) async throws -> (seconds: Double, through: Int, use: ProcessorUse) {
         let place = directory.appending(path: "device", directoryHint: .isDirectory)
         try? FileManager.default.removeItem(at: place)
         guard let address = URL(string: "http://127.0.0.1:\(port)") else {
@@ -24,14 +26,20 @@ struct CatchUp {
             policy: .ordered)
         let result = try await downlink.fetch()
         let seconds = start.0.duration(to: .now) / .seconds(1)
-        guard case .caughtUp = result else { throw LoadError("the device ended with \(result)") }
+        guard case .caughtUp(let through) = result else {
+            throw LoadError("the device ended with \(result)")
+        }
         let use = ProcessorUse(since: start, server)
         await store.close()
-        return (seconds, use)
+        return (seconds, Int(through.value), use)
     }
 
     /// Fetches the same pages, and does nothing with them.
-    func fetchAlone() throws(LoadError) -> (seconds: Double, pages: Int, bytes: Int) {
+    ///
+    /// - Parameter through: where the last page must end.
+    func fetchAlone(
+        through last: Int
+    ) throws(LoadError) -> (seconds: Double, pages: Int, bytes: Int) {
         let connection = try Connection(to: server.port)
         let start = ContinuousClock.now
         var (through, pages, bytes) = (0, 0, 0)
@@ -46,7 +54,9 @@ struct CatchUp {
             through = end
             if page.first("\"more\":false") != nil { break }
         }
-        return (start.duration(to: .now) / .seconds(1), pages, bytes)
+        let seconds = start.duration(to: .now) / .seconds(1)
+        guard through == last else { throw LoadError("pages end at \(through), not \(last)") }
+        return (seconds, pages, bytes)
     }
 
     /// Fetches as many bytes from a server that decides nothing.

@@ -161,7 +161,7 @@ struct Loads {
         for round in 1...(rounds + 1) / 2 {
             note("catching up, round \(round)")
             let fetched = try await device.fetchIntoStore(from: deciding.port)
-            let read = try device.fetchAlone()
+            let read = try device.fetchAlone(through: fetched.through)
             whole.append(fetched.seconds)
             alone.append(read.seconds)
             raw.append(

@@ -30,8 +30,15 @@ struct Measure: AsyncParsableCommand {
     @Option(help: "The long polls that wait at once.")
     var polls = 10_000
 
-    @Option(help: "Measures only these: devices, propagation, polls, catch-up.")
-    var only: [String] = []
+    @Option(help: "Measures only this part; may be there several times.")
+    var only: [Part] = []
+
+    enum Part: String, CaseIterable, ExpressibleByArgument {
+        case devices
+        case propagation
+        case polls
+        case catchUp = "catch-up"
+    }
 
     @Flag(help: "Prints JSON objects {name, value, unit, n, note}.")
     var json = false
@@ -51,12 +58,12 @@ struct Measure: AsyncParsableCommand {
             directory: place, rounds: rounds, time: .seconds(seconds),
             deciding: try LoadedServer(.deciding, in: place),
             nothing: try LoadedServer(.nothing, in: place))
-        func isChosen(_ name: String) -> Bool { only.isEmpty || only.contains(name) }
+        func isChosen(_ part: Part) -> Bool { only.isEmpty || only.contains(part) }
         var figures = try loads.disk()
-        if isChosen("devices") { figures += try loads.devices() }
-        if isChosen("propagation") { figures += try loads.propagation() }
-        if isChosen("polls") { figures += try loads.waitingPolls(polls) }
-        if isChosen("catch-up") { figures += try await loads.catchUp(effects) }
+        if isChosen(.devices) { figures += try loads.devices() }
+        if isChosen(.propagation) { figures += try loads.propagation() }
+        if isChosen(.polls) { figures += try loads.waitingPolls(polls) }
+        if isChosen(.catchUp) { figures += try await loads.catchUp(effects) }
         let sections = [
             Section(title: "Machine", measurements: [machine]),
             Section(title: "Server over HTTP", measurements: figures),
