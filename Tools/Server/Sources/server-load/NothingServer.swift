@@ -8,7 +8,7 @@ import Synchronization
 /// A server that decides nothing and keeps nothing: the cost of HTTP alone.
 ///
 /// It has the settings of a real one. It reads each body, and answers with as many bytes as the query
-/// says. A request with a wait is answered after the next body.
+/// says. The number of bodies of a space is its head, for polls.
 struct NothingServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "nothing", abstract: "Serves without deciding.", shouldDisplay: false)
@@ -35,10 +35,11 @@ private struct NothingResponder: HTTPResponder {
         var body: [UInt8] = []
         for try await part in request.body { body.append(contentsOf: part.readableBytesView) }
         let query = request.uri.queryParameters
+        let space = request.uri.path.split(separator: "/").dropLast().joined()
         if request.method == .post {
-            waiting.end()
+            waiting.end(space)
         } else if query["wait"] != nil {
-            await waiting.wait()
+            await waiting.wait(for: space, after: query["after"].flatMap { Int($0) } ?? 0)
         }
         let count = query["answer"].flatMap { Int($0) } ?? 0
         return Response(
@@ -47,19 +48,33 @@ private struct NothingResponder: HTTPResponder {
     }
 }
 
-/// Requests that wait.
+/// Polls that wait for the next body of a space.
 private final class Waiting: Sendable {
-    private let requests = Mutex<[CheckedContinuation<Void, Never>]>([])
-
-    func wait() async {
-        await withCheckedContinuation { request in requests.withLock { $0.append(request) } }
+    private struct Space {
+        var head = 0
+        var polls: [CheckedContinuation<Void, Never>] = []
     }
 
-    func end() {
-        let ended = requests.withLock { requests in
-            defer { requests = [] }
-            return requests
+    private let spaces = Mutex<[String: Space]>([:])
+
+    func wait(for space: String, after position: Int) async {
+        await withCheckedContinuation { poll in
+            // The body may have come before its poll.
+            let isHere = spaces.withLock { spaces in
+                if spaces[space, default: Space()].head > position { return true }
+                spaces[space, default: Space()].polls.append(poll)
+                return false
+            }
+            if isHere { poll.resume() }
         }
-        for request in ended { request.resume() }
+    }
+
+    func end(_ space: String) {
+        let polls = spaces.withLock { spaces in
+            spaces[space, default: Space()].head += 1
+            defer { spaces[space]?.polls = [] }
+            return spaces[space]?.polls ?? []
+        }
+        for poll in polls { poll.resume() }
     }
 }

@@ -14,15 +14,15 @@ enum Propagation {
         var request = Numbered(
             server.submission(body, to: space, answerBytes: answerBytes.verdict), numberCount: 1)
         let (sender, reader) = (try Connection(to: server.port), try Connection(to: server.port))
-        // It opens the space, and tells its head.
-        var through = try sender.exchange(request.next()).number(after: "\"head\":") ?? 0
+        // It opens the space, and tells its head: a server that decides nothing counts requests.
+        var through = try sender.exchange(request.next()).number(after: "\"head\":") ?? 1
         var sizes = answerBytes
         var latencies: [Double] = []
         for _ in 0..<count {
             try reader.send(
                 server.fetch(
                     from: space, after: through, wait: 25, answerBytes: answerBytes.page))
-            // The server has the poll before the intent.
+            // Most often, the server has the poll before the intent.
             usleep(2_000)
             let start = ContinuousClock.now
             try sender.send(request.next())
@@ -30,6 +30,7 @@ enum Propagation {
             let page = try reader.receive()
             latencies.append(start.duration(to: .now) / .milliseconds(1))
             sizes.page = page.count
+            through += 1
             if server.kind == .deciding {
                 guard page.count(of: "\"origin\":") == 1,
                     let end = page.number(after: "\"through\":")

@@ -34,7 +34,7 @@ struct WaitingPolls {
             server.submission(Devices.body(device: 0, 1), to: space, answerBytes: 150),
             numberCount: 1)
         let sender = try Connection(to: server.port)
-        let head = try sender.exchange(request.next()).number(after: "\"head\":") ?? 0
+        let head = try sender.exchange(request.next()).number(after: "\"head\":") ?? 1
         let before = try Memory(of: server)
         let poll = server.fetch(from: space, after: head, wait: 55, answerBytes: 400)
         let processes = try (0..<Self.processCount).map { _ in
