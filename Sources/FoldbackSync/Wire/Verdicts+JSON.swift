@@ -97,12 +97,12 @@ extension Verdicts: JSONForm {
     }
 
     public func json() throws -> JSON {
-        let sorted = byIntent.sorted {
-            ($0.key.replica.name, $0.key.number) < ($1.key.replica.name, $1.key.number)
-        }
-        let shared = sorted.first?.key.replica
-        let verdicts = try sorted.map { id, verdict in
-            JSON.object(try verdict.added(to: id.members(besides: shared)))
+        // Ids alone are sorted, because unspecialized code would copy each verdict at each comparison.
+        let ids = Array(byIntent.keys).inOrder
+        let shared = ids.first?.replica
+        let verdicts = try ids.map { id in
+            guard let verdict = byIntent[id] else { preconditionFailure("no verdict on \(id)") }
+            return JSON.object(try verdict.added(to: id.members(besides: shared)))
         }
         var object: JSON.Object = ["verdicts": .array(verdicts)]
         object["replica"] = shared.map { .string($0.name) }
@@ -117,6 +117,12 @@ extension Verdicts: JSONForm {
     public func recorded(by codec: any EventCodec<Event>) throws -> Verdicts {
         Verdicts(
             try byIntent.mapValues { try $0.recorded(by: codec) }, lineage: lineage, head: head)
+    }
+}
+
+extension [IntentID] {
+    fileprivate var inOrder: [IntentID] {
+        sorted { ($0.replica.name, $0.number) < ($1.replica.name, $1.number) }
     }
 }
 

@@ -10,9 +10,6 @@ struct Adapter<Event: Sendable>: HTTPResponder {
         init(source: ApplicationRequestContextSource) { channel = source.channel }
     }
 
-    /// The longest time in which a body must be here.
-    static var bodyTime: Duration { .seconds(20) }
-
     let handler: Handler<Event>
     let traffic: Traffic
 
@@ -80,23 +77,9 @@ struct Adapter<Event: Sendable>: HTTPResponder {
         {
             return .failure(.tooLarge)
         }
-        return await withTaskGroup(of: Result<[UInt8], Refusal>.self) { group in
-            group.addTask { await Self.read(request.body, share) }
-            group.addTask {
-                try? await Task.sleep(for: Self.bodyTime)
-                return .failure(Refusal(408, "the body did not come within \(Self.bodyTime)"))
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? .failure(Refusal(500, "the body was not read"))
-        }
-    }
-
-    private static func read(
-        _ body: RequestBody, _ share: Room.Share
-    ) async -> Result<[UInt8], Refusal> {
         var bytes: [UInt8] = []
         do {
-            for try await part in body {
+            for try await part in request.body {
                 guard bytes.count + part.readableBytes <= Handler<Event>.bodyBytesMax else {
                     return .failure(.tooLarge)
                 }
@@ -107,6 +90,9 @@ struct Adapter<Event: Sendable>: HTTPResponder {
                 bytes.append(contentsOf: part.readableBytesView)
             }
             return .success(bytes)
+        } catch is BodyDeadline.Passed {
+            let time = BodyDeadline.time.nanoseconds / 1_000_000_000
+            return .failure(Refusal(408, "the body did not come within \(time) seconds"))
         } catch {
             return .failure(Refusal(400, "the body did not come whole"))
         }

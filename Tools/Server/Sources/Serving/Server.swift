@@ -3,9 +3,7 @@ import FoldbackServer
 import FoldbackSync
 import Foundation
 import Hummingbird
-import HummingbirdCore
 import Logging
-import NIOCore
 import ServiceLifecycle
 
 /// A server: its spaces, two ports, and a graceful stop.
@@ -61,24 +59,9 @@ struct Server<R: Rules>: Sendable {
         connectionsMax: Int, name: String
     ) -> Listening<Responder>
     where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
-        let application = Application(
-            responder: responder,
-            server: .http1(
-                configuration: HTTP1Channel.Configuration(
-                    additionalChannelHandlers: [HangUp()], idleTimeout: .seconds(75),
-                    httpDecoderConfiguration: HTTP1Channel.Configuration.DecoderConfiguration(
-                        maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10,
-                        maxHeaderFieldCount: 100))),
-            configuration: ApplicationConfiguration(
-                address: .hostname(address.host, port: address.port), backlog: 1_024,
-                availableConnectionsDelegate: MaximumAvailableConnections(
-                    connectionsMax, logger: quiet)),
-            onServerRunning: { channel in
-                let port = channel.localAddress?.port ?? address.port
-                let bound = Configuration.Address(host: address.host, port: port)
-                ServerProcess.say("\(name) on http://\(bound)")
-            },
-            logger: quiet)
+        let application = ServerProcess.application(
+            responder, host: address.host, port: address.port, connectionsMax: connectionsMax,
+            name: name, logger: quiet)
         return Listening(application: application, address: address, variable: variable)
     }
 

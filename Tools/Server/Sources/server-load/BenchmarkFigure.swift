@@ -1,0 +1,1 @@
+../../../Proofs/BenchmarkPages/BenchmarkFigure.swift

@@ -1,0 +1,1 @@
+../../../Proofs/BenchmarkPages/BenchmarkRuns.swift

@@ -1,0 +1,1 @@
+../../../Proofs/foldback-bench/Machine.swift

@@ -1,0 +1,90 @@
+import ArgumentParser
+import Foundation
+
+/// Measures `foldback-server` under load, beside HTTP that decides nothing.
+@main
+struct ServerLoad: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "server-load",
+        abstract: "Measures a server of documents under load, beside HTTP that decides nothing.",
+        subcommands: [Measure.self, NothingServer.self, PollsProcess.self],
+        defaultSubcommand: Measure.self)
+}
+
+struct Measure: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Measures. This is the default.", shouldDisplay: false)
+
+    @Option(help: "The folder for all data, on the disk to measure. It must not exist.")
+    var directory: String
+
+    @Option(help: "The rounds of each load.")
+    var rounds = 5
+
+    @Option(help: "The seconds of a round.")
+    var seconds = 2.0
+
+    @Option(help: "The effects that a device catches up with.")
+    var effects = 1_000_000
+
+    @Option(help: "The long polls that wait at once.")
+    var polls = 10_000
+
+    @Option(help: "Measures only this part; may be there several times.")
+    var only: [Part] = []
+
+    enum Part: String, CaseIterable, ExpressibleByArgument {
+        case devices
+        case propagation
+        case polls
+        case catchUp = "catch-up"
+    }
+
+    @Flag(help: "Prints JSON objects {name, value, unit, n, note}.")
+    var json = false
+
+    @Option(help: "The folder that keeps the run, for the charts of Tools/bench --from.")
+    var keep: String?
+
+    func run() async throws {
+        let place = URL(filePath: directory, directoryHint: .isDirectory)
+        guard !FileManager.default.fileExists(atPath: place.path) else {
+            throw ValidationError("\(directory) exists")
+        }
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: place) }
+        let machine = Machine(measuring: place).measurement
+        let loads = Loads(
+            directory: place, rounds: rounds, time: .seconds(seconds),
+            deciding: try LoadedServer(.deciding, in: place),
+            nothing: try LoadedServer(.nothing, in: place))
+        func isChosen(_ part: Part) -> Bool { only.isEmpty || only.contains(part) }
+        var figures = try loads.disk()
+        if isChosen(.devices) { figures += try loads.devices() }
+        if isChosen(.propagation) { figures += try loads.propagation() }
+        if isChosen(.polls) { figures += try loads.waitingPolls(polls) }
+        if isChosen(.catchUp) { figures += try await loads.catchUp(effects) }
+        let sections = [
+            Section(title: "Machine", measurements: [machine]),
+            Section(title: "Server over HTTP", measurements: figures),
+        ]
+        if let keep {
+            try Self.keep(sections, in: URL(filePath: keep, directoryHint: .isDirectory))
+        }
+        print(json ? try sections.json() : sections.table)
+    }
+
+    private static func keep(_ sections: [Section], in folder: URL) throws {
+        let figures = sections.flatMap { section in
+            section.measurements.map {
+                BenchmarkFigure(
+                    section: section.title, name: $0.name, value: $0.value, unit: $0.unit,
+                    n: $0.n, note: $0.note)
+            }
+        }
+        note("kept as \(try BenchmarkRuns(in: folder).keep(figures, at: Date()))")
+    }
+}
+
+/// Writes a line of progress to standard error.
+func note(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
