@@ -93,7 +93,9 @@ public actor Spaces<R: Rules> {
         _ name: SpaceName,
         _ body: @Sendable (Space<R>) async throws(AuthorityFailure) -> T
     ) async throws(AuthorityFailure) -> T {
-        guard !isClosed else { throw .unavailable(after: .seconds(1), reason: "the server is closing") }
+        guard !isClosed else {
+            throw .unavailable(after: .seconds(1), reason: "the server is closing")
+        }
         let slot = try slot(name)
         useCount += 1
         slot.lastUse = useCount

@@ -32,9 +32,6 @@ package final class RunningProcess: Sendable {
     private let input: FileHandle?
     private let output: FileHandle?
     private let errors: DrainedStream?
-    /// One process starts at a time. Two that start at once would inherit each other's pipes on Linux, and
-    /// the end of one would be noticed only when the other ends.
-    private static let starting = Mutex(())
     /// Output that was read and that no call has returned yet.
     private let unread = Mutex<[UInt8]>([])
 
@@ -52,17 +49,14 @@ package final class RunningProcess: Sendable {
         process.arguments = hasPath ? Array(words.dropFirst()) : words
         process.currentDirectoryURL = directory
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        let source = Self.place(input, .standardInput)
+        let target = Self.place(output, .standardOutput)
         let isMerged = if case .output = errors { true } else { false }
-        let (source, target, errorTarget) = try Self.starting.withLock { [process] _ in
-            let source = Self.place(input, .standardInput)
-            let target = Self.place(output, .standardOutput)
-            let errorTarget = isMerged ? target : Self.place(errors, .standardError)
-            process.standardInput = source
-            process.standardOutput = target
-            process.standardError = errorTarget
-            try process.run()
-            return (source, target, errorTarget)
-        }
+        let errorTarget = isMerged ? target : Self.place(errors, .standardError)
+        process.standardInput = source
+        process.standardOutput = target
+        process.standardError = errorTarget
+        try process.run()
         self.input = (source as? Pipe)?.fileHandleForWriting
         self.output = (target as? Pipe)?.fileHandleForReading
         self.errors =

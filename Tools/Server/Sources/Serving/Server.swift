@@ -4,6 +4,7 @@ import FoldbackSync
 import Foundation
 import Hummingbird
 import Logging
+import NIOCore
 import ServiceLifecycle
 
 /// A server: its spaces, two ports, and a graceful stop.

@@ -129,7 +129,10 @@ final class DeviceProcess: Sendable {
 
     /// Starts a process, and a thread that reads what it says.
     private func begin(_ state: inout State) throws {
-        let process = try RunningProcess(words, input: .pipe, errors: .none)
+        // A process that is killed while it writes a backtrace leaves the writer of it, which keeps the
+        // streams open.
+        let process = try RunningProcess(
+            words, environment: ["SWIFT_BACKTRACE": "enable=no"], input: .pipe, errors: .none)
         let group = DispatchGroup()
         group.enter()
         state.process = process
