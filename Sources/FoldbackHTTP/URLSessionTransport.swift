@@ -10,6 +10,9 @@ import Synchronization
 ///
 /// Time limits are its own: on Linux, `URLSession` may ignore those of a request. A call ends at its limit
 /// also if the session does not.
+///
+/// > Warning: On Linux, Foundation of Swift 6.3 ends the process if a connection without TLS closes within
+/// > the header of an answer (swift-corelibs-foundation, issue 5285).
 public final class URLSessionTransport: HTTPTransport {
     /// The transport of all clients that name no other one. Connections are kept for the next request.
     public static let shared = URLSessionTransport()

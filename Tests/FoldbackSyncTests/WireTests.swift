@@ -138,6 +138,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [500, 506, 507, 508, 509, 512])
+    func `a message with the deepest event can be read`(depth: Int) throws {
+        let text = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        let event = RecordedEvent(format: .json, bytes: Array(text.utf8))
+        let id = IntentID(replica: try #require(ReplicaID("r")), number: 1)
+        let verdicts = Verdicts<RecordedEvent>([id: .accepted(position: 1, replacement: event)])
+        let message = verdicts.json { $0.json() }.encoded
+        let read = try Verdicts<RecordedEvent>(json: JSON(parsing: message), answering: id.replica)
+        #expect(read[id] == .accepted(position: 1, replacement: event))
+    }
+
     @Test func `a page of changes has the form of the protocol`() throws {
         let page = Changes<Like>(
             events: [
