@@ -144,7 +144,7 @@ import Testing
         let event = RecordedEvent(format: .json, bytes: Array(text.utf8))
         let id = IntentID(replica: try #require(ReplicaID("r")), number: 1)
         let verdicts = Verdicts<RecordedEvent>([id: .accepted(position: 1, replacement: event)])
-        let message = verdicts.json { $0.json() }.encoded
+        let message = try verdicts.json().encoded
         let read = try Verdicts<RecordedEvent>(json: JSON(parsing: message), answering: id.replica)
         #expect(read[id] == .accepted(position: 1, replacement: event))
     }
