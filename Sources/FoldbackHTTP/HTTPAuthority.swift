@@ -93,9 +93,22 @@ public struct HTTPAuthority<Event: Sendable>: Authority {
         do { return try Changes(json: page) } catch { throw .invalidAnswer(reason: "\(error)") }
     }
 
-    /// Carries a request with the user's token, and with a fresh one if the server refuses the first.
+    /// Carries a request within its limit, whatever the app's function for tokens and the transport do.
     private func answer(
         to request: ClientRequest
+    ) async throws(AuthorityFailure) -> ServerAnswer {
+        let outcome = Outcome<ServerAnswer>()
+        let work = Task {
+            do throws(AuthorityFailure) {
+                outcome.end(.success(try await exchange(request)))
+            } catch { outcome.end(.failure(error)) }
+        }
+        return try await outcome.value(within: request.limit) { work.cancel() }
+    }
+
+    /// Carries a request with the user's token, and with a fresh one if the server refuses the first.
+    private func exchange(
+        _ request: ClientRequest
     ) async throws(AuthorityFailure) -> ServerAnswer {
         var request = request
         request.headers["Accept"] = "application/json, application/problem+json"

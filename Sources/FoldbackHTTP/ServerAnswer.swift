@@ -47,6 +47,8 @@ struct ServerAnswer {
             return .unreachable(
                 reason: "the address leads to \(response.headers["location"] ?? "another one")")
         case 401, 403: return .unauthenticated(reason: reason)
+        // The network was too slow for the server's limit, so the request is not the cause.
+        case 408: return .unreachable(reason: reason)
         case 409:
             guard case .integer(let number)? = problem?["shared"],
                 let shared = UInt64(exactly: number)

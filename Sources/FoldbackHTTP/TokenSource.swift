@@ -17,21 +17,30 @@ actor TokenSource {
     func token(after refused: String? = nil) async throws(AuthorityFailure) -> String {
         // Another call may have got a fresh one meanwhile.
         if let current, current != refused { return current }
-        if let running { return try await running.value.get() }
-        let task = Task { await renew() }
+        let task = running ?? Task { await renew(refused) }
         running = task
-        return try await task.value.get()
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            // The app's function may never return. The next call asks again.
+            Task { await forget(task) }
+        }
+        return try result.get()
     }
 
-    /// Asks for a token. The result is the current token before any call gets it: a call that is refused at
-    /// once must not get this result again.
-    private func renew() async -> Result<String, AuthorityFailure> {
+    /// Asks for a token. The result is the current token before any call gets it: a call that is refused
+    /// at once must not get this result again.
+    private func renew(_ refused: String?) async -> Result<String, AuthorityFailure> {
         let result: Result<String, AuthorityFailure>
-        do throws(AuthorityFailure) { result = .success(try await make(current)) } catch {
+        do throws(AuthorityFailure) { result = .success(try await make(refused)) } catch {
             result = .failure(error)
         }
-        current = try? result.get()
+        if case .success(let token) = result { current = token }
         running = nil
         return result
+    }
+
+    private func forget(_ task: Task<Result<String, AuthorityFailure>, Never>) {
+        if running == task { running = nil }
     }
 }

@@ -19,6 +19,9 @@ public final class URLSessionTransport: HTTPTransport {
 
     private let session: URLSession
     private let receiver = Receiver()
+    /// Calls of the session. On Linux they block while a server sends as fast as it can, and a caller must
+    /// not wait for that.
+    private let queue = DispatchQueue(label: "FoldbackHTTP")
 
     /// - Parameter connectionsMax: the most connections to one server, from 1. Each long poll takes one.
     public init(connectionsMax: Int = 32) {
@@ -36,97 +39,75 @@ public final class URLSessionTransport: HTTPTransport {
     deinit { session.finishTasksAndInvalidate() }
 
     public func send(_ request: ClientRequest) async throws(AuthorityFailure) -> ClientResponse {
+        let call = Call(bytesMax: request.answerBytesMax)
+        queue.async { [self] in begin(call, Self.message(of: request)) }
+        return try await call.outcome.value(within: request.limit) { [queue] in
+            queue.async { call.stop() }
+        }
+    }
+
+    private static func message(of request: ClientRequest) -> URLRequest {
         var message = URLRequest(url: request.url)
         message.httpMethod = request.method
         message.timeoutInterval = (request.limit + .seconds(5)) / .seconds(1)
         for (name, value) in request.headers { message.setValue(value, forHTTPHeaderField: name) }
         if request.method != "GET" { message.httpBody = Data(request.body) }
+        return message
+    }
+
+    private func begin(_ call: Call, _ message: URLRequest) {
+        guard !call.outcome.hasEnded else { return }
         let task = session.dataTask(with: message)
-        let call = Call(bytesMax: request.answerBytesMax)
+        call.start(task)
         receiver.begin(call, of: task)
-        let limit = request.limit
-        let deadline = Task {
-            guard (try? await Task.sleep(for: limit)) != nil else { return }
-            call.end(.failure(.unreachable(reason: "there was no answer within \(limit)")))
-            task.cancel()
-        }
-        defer { deadline.cancel() }
-        return try await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                call.begin(continuation)
-                task.resume()
-            }
-        } onCancel: {
-            call.end(.failure(.unreachable(reason: "the call was canceled")))
-            task.cancel()
-        }.get()
+        task.resume()
     }
 }
 
-/// A request on its way. Its result is given once: by the session, the limit, or a cancellation.
+/// A request on its way.
 private final class Call: Sendable {
-    typealias Outcome = Result<ClientResponse, AuthorityFailure>
-
-    private struct State {
-        var continuation: CheckedContinuation<Outcome, Never>?
-        var outcome: Outcome?
-        var body: [UInt8] = []
-    }
-
+    let outcome = Outcome<ClientResponse>()
     private let bytesMax: Int
-    private let state = Mutex(State())
+    private let body = Mutex<[UInt8]>([])
+    private let task = Mutex<URLSessionTask?>(nil)
 
     init(bytesMax: Int) { self.bytesMax = bytesMax }
 
-    func begin(_ continuation: CheckedContinuation<Outcome, Never>) {
-        let outcome = state.withLock { state in
-            if state.outcome == nil { state.continuation = continuation }
-            return state.outcome
-        }
-        if let outcome { continuation.resume(returning: outcome) }
-    }
+    func start(_ task: URLSessionTask) { self.task.withLock { $0 = task } }
+    func stop() { task.withLock { $0 }?.cancel() }
 
-    func end(_ outcome: Outcome) {
-        let continuation = state.withLock { state in
-            guard state.outcome == nil else { return nil as CheckedContinuation<Outcome, Never>? }
-            state.outcome = outcome
-            state.body = []
-            defer { state.continuation = nil }
-            return state.continuation
-        }
-        continuation?.resume(returning: outcome)
-    }
-
-    /// Keeps a part of the body. Returns false if that is too much.
+    /// Keeps a part of the body. Returns false if it is not needed, or too much.
     func receive(_ data: Data) -> Bool {
-        let fits = state.withLock { state in
-            guard state.outcome == nil, state.body.count + data.count <= bytesMax else {
-                return false
-            }
-            state.body += data
+        guard !outcome.hasEnded else { return false }
+        let fits = body.withLock { body in
+            guard body.count + data.count <= bytesMax else { return false }
+            body += data
             return true
         }
         if !fits {
-            end(
-                .failure(
-                    .invalidAnswer(reason: "the answer has more than \(bytesMax) bytes")))
+            outcome.end(
+                .failure(.invalidAnswer(reason: "the answer has more than \(bytesMax) bytes")))
         }
         return fits
     }
 
     func complete(_ task: URLSessionTask, _ error: (any Error)?) {
-        if let error { return end(.failure(AuthorityFailure(error))) }
+        if let error { return outcome.end(.failure(AuthorityFailure(error))) }
         guard let response = task.response as? HTTPURLResponse else {
-            return end(.failure(.failed(reason: "the answer is not one of HTTP")))
+            return outcome.end(.failure(.failed(reason: "the answer is not one of HTTP")))
         }
+        complete(response)
+    }
+
+    func complete(_ response: HTTPURLResponse) {
         var headers: [String: String] = [:]
         for case (let name as String, let value as String) in response.allHeaderFields {
             headers[name] = value
         }
-        let body = state.withLock { $0.body }
-        end(
+        outcome.end(
             .success(
-                ClientResponse(status: response.statusCode, headers: headers, body: body)))
+                ClientResponse(
+                    status: response.statusCode, headers: headers, body: body.withLock { $0 })))
     }
 }
 
@@ -151,11 +132,16 @@ private final class Receiver: NSObject, URLSessionDataDelegate {
         calls.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.complete(task, error)
     }
 
+    /// A redirect is an answer, and is not followed.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping (URLRequest?) -> Void
-    ) { completionHandler(nil) }
+    ) {
+        calls.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.complete(response)
+        // On Linux, the handler ends the process if the task was canceled meanwhile.
+        task.cancel()
+    }
 }
 
 extension AuthorityFailure {

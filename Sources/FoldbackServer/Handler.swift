@@ -68,16 +68,33 @@ public struct Handler<Event: Sendable>: Sendable {
     /// If the task is canceled, a request that waits ends soon. Intents may be decided all the same.
     public func respond(to request: ServerRequest) async -> ServerResponse {
         do throws(Problem) {
-            let (space, resource) = try Self.place(of: request)
-            guard let account = await authenticate(request.bearer) else {
-                throw Problem(401, "the request has no valid token")
-            }
-            let authority = authority(account, space)
+            let (resource, authority) = try await target(of: request)
             switch resource {
             case .intents: return try await submit(request, to: authority)
             case .changes: return try await fetch(request, from: authority)
             }
         } catch { return error.response }
+    }
+
+    /// Returns the answer to a request whose body need not be read, because it has no valid token, or
+    /// nothing is at its path; nil for others.
+    ///
+    /// Ask it before you read a body: who has no token should not cost memory.
+    public func refusal(of request: ServerRequest) async -> ServerResponse? {
+        do throws(Problem) {
+            _ = try await target(of: request)
+            return nil
+        } catch { return error.response }
+    }
+
+    private func target(
+        of request: ServerRequest
+    ) async throws(Problem) -> (Resource, any Authority<Event>) {
+        let (space, resource) = try Self.place(of: request)
+        guard let account = await authenticate(request.bearer) else {
+            throw Problem(401, "the request has no valid token")
+        }
+        return (resource, authority(account, space))
     }
 
     // MARK: Routes

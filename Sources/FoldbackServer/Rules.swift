@@ -8,7 +8,7 @@ import FoldbackSync
 ///     func decide(
 ///         _ intent: Submission<Feed.Event>, by account: Account, on feed: Feed, at time: Timestamp
 ///     ) -> Ruling<Feed.Event> {
-///         if case .deleted(let post) = intent.event, feed.author(of: post) != account.description {
+///         if case .deleted(let post) = intent.event, feed.author(of: post) != account.name {
 ///             return .reject(Rejection(code: "forbidden", message: "This post is not yours."))
 ///         }
 ///         return .accept

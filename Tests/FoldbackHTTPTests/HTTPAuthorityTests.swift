@@ -103,6 +103,7 @@ private final class ScriptedTransport: HTTPTransport {
         (answer(418, #"{"detail":"tea"}"#), .failed(reason: "status 418: tea")),
         (answer(400, #"{"code":"bad"}"#), .failed(reason: "status 400")),
         (answer(401, ""), .unauthenticated(reason: "status 401")),
+        (answer(408, #"{"detail":"slow"}"#), .unreachable(reason: "status 408: slow")),
         (answer(403, #"{"detail":"no"}"#), .unauthenticated(reason: "status 403: no")),
         (
             answer(429, "", headers: ["Retry-After": "7"]),
@@ -213,6 +214,56 @@ private final class ScriptedTransport: HTTPTransport {
             _ = try await client.changes(after: Self.device)
         }
         #expect(refused.withLock { $0 } == [nil, "old", "fresh"])
+    }
+
+    @Test func `a failed renewal keeps the old token, and names it again`() async throws {
+        let refused = Mutex<[String?]>([])
+        let client = HTTPAuthority<Move>(
+            URL(string: "http://localhost")!, space: "main",
+            transport: TokenTransport(valid: "fresh")
+        ) { old async throws(AuthorityFailure) in
+            let count = refused.withLock { refused in
+                refused.append(old)
+                return refused.count
+            }
+            if count == 1 { return "old" }
+            if count == 2 { throw .unreachable(reason: "no network") }
+            return old == "old" ? "fresh" : "old"
+        }
+        await #expect(throws: AuthorityFailure.unreachable(reason: "no network")) {
+            _ = try await client.changes(after: Self.device)
+        }
+        _ = try await client.changes(after: Self.device)
+        #expect(refused.withLock { $0 } == [nil, "old", "old"])
+    }
+
+    @Test func `a token that never comes ends the call, and the next call asks again`()
+        async throws
+    {
+        let state = Mutex<(count: Int, held: CheckedContinuation<Void, Never>?)>((0, nil))
+        let client = HTTPAuthority<Move>(
+            URL(string: "http://localhost")!, space: "main",
+            limits: ClientLimits(call: .milliseconds(50)), transport: TokenTransport(valid: "t")
+        ) { _ async throws(AuthorityFailure) in
+            let isFirst = state.withLock { state in
+                state.count += 1
+                return state.count == 1
+            }
+            // It does not notice a cancellation.
+            if isFirst {
+                await withCheckedContinuation { continuation in
+                    state.withLock { $0.held = continuation }
+                }
+            }
+            return "t"
+        }
+        do {
+            _ = try await client.changes(after: Self.device)
+            Issue.record("there was a token")
+        } catch { #expect("\(error)".contains("no answer within")) }
+        var answer: Changes<Move>?
+        while answer == nil { answer = try? await client.changes(after: Self.device) }
+        state.withLock { $0.held?.resume() }
     }
 
     @Test func `a token that cannot be had is asked for again by the next call`() async throws {

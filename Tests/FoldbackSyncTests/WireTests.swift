@@ -143,10 +143,10 @@ import Testing
         let text = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         let event = RecordedEvent(format: .json, bytes: Array(text.utf8))
         let id = IntentID(replica: try #require(ReplicaID("r")), number: 1)
-        let verdicts = Verdicts<RecordedEvent>([id: .accepted(position: 1, replacement: event)])
+        let verdicts = Verdicts<Like>([id: .accepted(position: 1, replacement: .recorded(event))])
         let message = try verdicts.json().encoded
-        let read = try Verdicts<RecordedEvent>(json: JSON(parsing: message), answering: id.replica)
-        #expect(read[id] == .accepted(position: 1, replacement: event))
+        let read = try Verdicts<Like>(json: JSON(parsing: message), answering: id.replica)
+        #expect(read[id] == .accepted(position: 1, replacement: .recorded(event)))
     }
 
     @Test func `a page of changes has the form of the protocol`() throws {

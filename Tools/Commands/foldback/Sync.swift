@@ -11,7 +11,8 @@ struct Sync: AsyncParsableCommand {
         discussion: """
             The command creates the log if it does not exist. It ends when the server has everything, and \
             the log has everything of the server. With --follow, it goes on until Ctrl-C, and prints \
-            each change of the status. Exit code 1: something is left; the last line says why.
+            each change of the status. Exit code 1: something is left, or \
+            was refused; the last line says why.
 
             If the server has lost data that this log has, the log continues as a new one, and \
             the command records again what only the old one had.
@@ -71,8 +72,12 @@ struct Sync: AsyncParsableCommand {
         try Output.write(
             "\(Self.text(of: status, isDone: isDone)) (entry \(sync.store.status.sequence), "
                 + "position \(sync.store.status.through))\n")
+        let refused = sync.store.rejections.count
+        if refused > 0 {
+            try Output.write("\(refused) refused; `foldback log` shows what the server said\n")
+        }
         await sync.store.close()
-        if !isDone { throw ExitCode(1) }
+        if !isDone || refused > 0 { throw ExitCode(1) }
     }
 
     /// Prints each change of the status. The end of the process ends it: everything is in the log.

@@ -18,25 +18,38 @@ struct Adapter<Event: Sendable>: HTTPResponder {
             method: request.method.rawValue, path: request.uri.path,
             query: request.uri.query ?? "", bearer: Self.bearer(of: request))
         guard !traffic.isStopping else {
-            return response(.problem(503, "the server is stopping", retryAfter: 1), context)
+            return refusing(
+                .problem(503, "the server is stopping", retryAfter: 1), request, context)
         }
         if request.method == .get {
-            let isPoll = message.query.contains("wait=")
+            // A name in a query may be encoded.
+            let isPoll = message.query.contains("wait=") || message.query.contains("%")
             let answer = isPoll ? await poll(message, context) : await handler.respond(to: message)
             return response(answer, context)
         }
+        if let refusal = await handler.refusal(of: message) {
+            return refusing(refusal, request, context)
+        }
         // It is given back when the answer is made.
         let share = traffic.bodies.share()
+        defer { withExtendedLifetime(share) {} }
         switch await body(of: request, share) {
         case .success(let body):
             message.body = body
             return response(await handler.respond(to: message), context)
-        case .failure(let refusal):
-            // What is left of the body is not read for long.
-            let channel = context.channel
-            channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
-            return response(refusal.answer, context, closes: true)
+        case .failure(let refusal): return refusing(refusal.answer, request, context)
         }
+    }
+
+    /// Answers a request whose body is not read to its end. The client may send on for a second.
+    private func refusing(
+        _ answer: ServerResponse, _ request: Request, _ context: Context
+    ) -> Response {
+        let channel = context.channel
+        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+        var response = response(answer, context)
+        response.headers[.connection] = "close"
+        return request.method == .head ? response.createHeadResponse() : response
     }
 
     private func poll(_ message: ServerRequest, _ context: Context) async -> ServerResponse {
@@ -102,9 +115,12 @@ struct Adapter<Event: Sendable>: HTTPResponder {
 
     /// Answers of at most so many bytes leave at once.
     private static var smallAnswerMax: Int { 64 << 10 }
+    /// The seconds, and besides the bytes a second, that a reader has for a large answer.
+    private static var readingTime: Int64 { 60 }
+    private static var readingSpeed: Int { 16 << 10 }
 
     private func response(
-        _ answer: ServerResponse, _ context: Context, closes: Bool = false
+        _ answer: ServerResponse, _ context: Context
     ) -> Response {
         var answer = answer
         let share = traffic.answers.share()
@@ -114,15 +130,19 @@ struct Adapter<Event: Sendable>: HTTPResponder {
         }
         traffic.count(answer.status)
         var response = Response(answer)
-        if closes { response.headers[.connection] = "close" }
         guard isLarge, answer.status == 200 else { return response }
         // The next request of the connection is carried out when these bytes have left the process. The
         // connection says whether it takes more only after it has begun to send them.
-        let (body, eventLoop) = (ByteBuffer(bytes: answer.body), context.channel.eventLoop)
+        let (body, channel) = (ByteBuffer(bytes: answer.body), context.channel)
+        let seconds = Self.readingTime + Int64(body.readableBytes / Self.readingSpeed)
         response.body = ResponseBody(contentLength: body.readableBytes) { writer in
             defer { withExtendedLifetime(share) {} }
+            let deadline = channel.eventLoop.scheduleTask(in: .seconds(seconds)) {
+                channel.close(promise: nil)
+            }
+            defer { deadline.cancel() }
             try await writer.write(body)
-            try await eventLoop.submit {}.get()
+            try await channel.eventLoop.submit {}.get()
             try await writer.finish(nil)
         }
         return response

@@ -12,7 +12,7 @@ final class HangUp: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     private struct State {
         /// Whether the client is gone. That may be known before its request has begun to wait.
         var isGone = false
-        var waiting: Task<Void, Never>?
+        var cancel: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
@@ -20,19 +20,12 @@ final class HangUp: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     /// Returns what `body` returns. Its task is canceled if the client hangs up.
     func canceling<T: Sendable>(_ body: @escaping @Sendable () async -> T) async -> T {
         let task = Task { await body() }
-        let canceling = Task {
-            await withTaskCancellationHandler {
-                _ = await task.value
-            } onCancel: {
-                task.cancel()
-            }
-        }
         let isGone = state.withLock { state in
-            state.waiting = canceling
+            state.cancel = { task.cancel() }
             return state.isGone
         }
-        if isGone { canceling.cancel() }
-        defer { state.withLock { $0.waiting = nil } }
+        if isGone { task.cancel() }
+        defer { state.withLock { $0.cancel = nil } }
         return await withTaskCancellationHandler {
             await task.value
         } onCancel: {
@@ -41,11 +34,11 @@ final class HangUp: ChannelInboundHandler, RemovableChannelHandler, Sendable {
     }
 
     private func end() {
-        let waiting = state.withLock { state in
+        let cancel = state.withLock { state in
             state.isGone = true
-            return state.waiting
+            return state.cancel
         }
-        waiting?.cancel()
+        cancel?()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -55,7 +48,10 @@ final class HangUp: ChannelInboundHandler, RemovableChannelHandler, Sendable {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         end()
-        context.close(promise: nil)
+        // What follows answers 400. The client may not read it, so it has a second.
+        let channel = context.channel
+        context.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+        context.fireErrorCaught(error)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -13,7 +13,8 @@ struct Health<R: Rules>: HTTPResponder {
 
     func respond(to request: Request, context: Context) async throws -> Response {
         guard request.method == .get else {
-            return Response(.problem(405, "the method must be GET"))
+            let refusal = Response(.problem(405, "the method must be GET"))
+            return request.method == .head ? refusal.createHeadResponse() : refusal
         }
         switch request.uri.path {
         case "/health/live":

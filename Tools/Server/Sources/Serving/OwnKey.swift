@@ -43,15 +43,22 @@ struct OwnKey {
         return Array(key)
     }
 
-    /// Makes a key beside its place, so that a kill leaves no half of one.
+    /// Makes a key beside its place, so that a kill leaves no half of one, and nobody reads it meanwhile.
     private static func make(_ file: URL) throws {
-        let draft = file.appendingPathExtension("new")
-        try? FileManager.default.removeItem(at: draft)
+        let draft = file.appendingPathExtension("new-\(ProcessInfo.processInfo.processIdentifier)")
+        unlink(draft.path)
+        let descriptor = open(draft.path, O_CREAT | O_EXCL | O_WRONLY, 0o600)
+        guard descriptor >= 0 else { throw failure(draft) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         let key = Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedData()
-        guard
-            FileManager.default.createFile(
-                atPath: draft.path, contents: key, attributes: [.posixPermissions: 0o600])
-        else { throw ConfigurationError("\(draft.path) cannot be written") }
-        try FileManager.default.moveItem(at: draft, to: file)
+        try handle.write(contentsOf: key)
+        try handle.synchronize()
+        defer { unlink(draft.path) }
+        // Another process may have made one at this moment. Then that one is the key.
+        guard link(draft.path, file.path) == 0 || errno == EEXIST else { throw failure(file) }
+    }
+
+    private static func failure(_ file: URL) -> ConfigurationError {
+        ConfigurationError("\(file.path) cannot be written: \(String(cString: strerror(errno)))")
     }
 }

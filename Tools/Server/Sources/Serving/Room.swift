@@ -22,7 +22,7 @@ final class Room: Sendable {
 
         deinit { room.bytes.withLock { $0 -= taken.withLock { $0 } } }
 
-        /// Takes more bytes. Returns false if there is no room for them.
+        /// Takes more bytes. Returns false if they do not fit.
         func grow(by count: Int) -> Bool {
             let fits = room.bytes.withLock { bytes in
                 guard bytes + count <= room.bytesMax else { return false }

@@ -92,6 +92,8 @@ struct Server<R: Rules>: Sendable {
         switch failure {
         // These are about the client.
         case .unauthenticated, .superseded: logger.debug("\(failure)")
+        // A server that stops ends its polls with this.
+        case .unavailable where traffic.isStopping: logger.debug("\(failure)")
         case .unavailable: logger.warning("\(failure)")
         default: logger.error("\(failure)")
         }

@@ -28,7 +28,7 @@ public enum SpaceAccess: String, Sendable {
     case own
 
     public func allows(_ account: Account, _ space: SpaceName) -> Bool {
-        self == .all || account.description == space.description
+        self == .all || account.name == ExactString(space.description)
     }
 }
 

@@ -12,7 +12,7 @@ struct Conform: AsyncParsableCommand {
         discussion: """
             It asks the server as devices would, and sends it about 650 events of yours. So use a space that \
             nobody needs. Exit code 0: the server passed. 1: it broke a law; the report says which one, with \
-            the exchange that shows it, and what to change. 2: the arguments are wrong.
+            the exchange that shows it, and what to change. 64: the arguments are wrong.
 
             An event file has the JSON of one event, as the app records it. "$N" in it stands for a number \
             that is another one in each event; as a whole string, it is the number itself. For example:

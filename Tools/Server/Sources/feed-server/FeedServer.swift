@@ -14,11 +14,12 @@ struct FeedRules: Rules {
     func decide(
         _ intent: Submission<FeedEvent>, by account: Account, on feed: Feed, at time: Timestamp
     ) -> Ruling<FeedEvent> {
-        guard intent.event.by == account.description else {
+        // Strings that look alike can be equal for Swift. Accounts are equal byte by byte.
+        guard ExactString(intent.event.by) == account.name else {
             return .reject(Rejection(code: "forbidden", message: "This is not your name."))
         }
         if case .deleted(let post) = intent.event.did, let author = feed.posts[post]?.by,
-            author != account.description
+            ExactString(author) != account.name
         {
             return .reject(Rejection(code: "forbidden", message: "This post is \(author)'s."))
         }

@@ -46,12 +46,26 @@ struct Story: AsyncParsableCommand {
         print("seed \(seed)\nserver \(server.address), devices ann and bob")
         let start = ContinuousClock.now
         var counts = [0, 0, 0]
+        var (answers, afterAnswer) = (0, 0)
         for _ in 0..<kills {
             try await Task.sleep(for: .milliseconds(Int.random(in: 30...250, using: &random)))
             let victim = serverOnly ? 0 : Int.random(in: 0...devices.count, using: &random)
             counts[victim] += 1
-            if victim == 0 { try server.restart() } else { try devices[victim - 1].restart() }
+            if victim == 0 {
+                var known = devices.map(\.answerCount).reduce(0, +)
+                // A server that is killed while it starts shows little.
+                for _ in 0..<100 where serverOnly && known == answers {
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 1...50, using: &random)))
+                    known = devices.map(\.answerCount).reduce(0, +)
+                }
+                if known > answers { afterAnswer += 1 }
+                answers = known
+                try server.restart()
+            } else {
+                try devices[victim - 1].restart()
+            }
         }
+        print("\(afterAnswer) of the server's kills after an answer since the one before")
         if let proxy {
             let counts = proxy.counts
             print("\(counts.connections) connections, \(counts.cuts) of them cut")
@@ -60,35 +74,37 @@ struct Story: AsyncParsableCommand {
         for device in devices { try await onThread { try device.finish() } }
         let crashes = devices.map(\.crashCount).reduce(0, +)
         if crashes > 0 { print("\(crashes) times a device ended by itself, and was started again") }
+        let errors = try devices.flatMap { try $0.unknownErrors }
+        guard errors.isEmpty else { throw StoryError(errors.joined(separator: "\n")) }
         var documents: [JSON] = []
         for device in devices { documents.append(try await device.documents()) }
         let time = start.duration(to: .now)
         let effects = try await server.effects()
         let end = server.end()
-        try report(Account(devices.map(\.ledger), documents, effects), counts, time, end)
+        try report(Tally(devices.map(\.ledger), documents, effects), counts, time, end)
     }
 
     private func report(
-        _ account: Account, _ kills: [Int], _ time: Duration, _ end: Int32
+        _ tally: Tally, _ kills: [Int], _ time: Duration, _ end: Int32
     ) throws {
         print(
             """
             \(time.formatted(.units(allowed: [.seconds], fractionalPart: .show(length: 1)))), \
             \(kills.reduce(0, +)) kills: server \(kills[0]), ann \(kills[1]), bob \(kills[2])
-            \(account.recorded) intents recorded, \(account.accepted) answers received, \
-            \(account.effects) effects on the server
-            lost \(account.lost), decided twice \(account.twice), moved \(account.moved)
+            \(tally.recorded) intents recorded, \(tally.accepted) answers received, \
+            \(tally.effects) effects on the server
+            lost \(tally.lost), decided twice \(tally.twice), moved \(tally.moved)
             """)
-        guard account.isClean, end == 0 else {
+        guard tally.isClean, end == 0 else {
             print("the logs differ, or the server did not stop well: \(end)")
             throw ExitCode(1)
         }
-        print("both devices and the server have the same documents: \(account.documents)")
+        print("both devices and the server have the same documents: \(tally.documents)")
     }
 }
 
 /// What became of the intents.
-private struct Account {
+private struct Tally {
     let recorded: Int
     let accepted: Int
     let effects: Int

@@ -109,6 +109,9 @@ final class DeviceProcess: Sendable {
     private let log: URL
     private let authority: HTTPAuthority<DocumentEvent>
     private let words: [String]
+    /// Gets what all processes of the device write as errors.
+    private let errors: FileHandle
+    private let errorFile: URL
     private let state: Mutex<State>
 
     init(_ name: String, in directory: URL, server: URL, token: String) throws {
@@ -117,11 +120,24 @@ final class DeviceProcess: Sendable {
         words = [
             executable("server-demo"), "device", name, log.path, server.absoluteString, token,
         ]
+        errorFile = directory.appending(path: "\(name).errors")
+        try Data().write(to: errorFile)
+        errors = try FileHandle(forWritingTo: errorFile)
         state = Mutex(State())
         try state.withLock { try begin(&$0) }
     }
 
     var ledger: Ledger { state.withLock { $0.ledger } }
+    /// The number of answers that the device has received.
+    var answerCount: Int { state.withLock { $0.ledger.accepted.count } }
+    /// The errors that ended a process, besides the one below.
+    var unknownErrors: [Substring] {
+        get throws {
+            try String(contentsOf: errorFile, encoding: .utf8).split(separator: "\n").filter {
+                $0.localizedCaseInsensitiveContains("error") && !$0.contains("there's no response")
+            }
+        }
+    }
     /// How often the process ended without being asked or killed. On Linux, Foundation of Swift 6.3 ends
     /// a process if a connection ends within the header of an answer
     /// (github.com/swiftlang/swift-corelibs-foundation/issues/5285).
@@ -132,7 +148,8 @@ final class DeviceProcess: Sendable {
         // A process that is killed while it writes a backtrace leaves the writer of it, which keeps the
         // streams open.
         let process = try RunningProcess(
-            words, environment: ["SWIFT_BACKTRACE": "enable=no"], input: .pipe, errors: .none)
+            words, environment: ["SWIFT_BACKTRACE": "enable=no"], input: .pipe,
+            errors: .file(errors))
         let group = DispatchGroup()
         group.enter()
         state.process = process

@@ -54,7 +54,7 @@ import Testing
         try await requireServing()
     }
 
-    @Test func `an absolute address is no other path`() async throws {
+    @Test func `an absolute address leads nowhere else`() async throws {
         let answer = try await answer(
             to: requestText("GET", "http://other.example\(Self.path)", token: token))
         #expect([200, 400, 404].contains(answer?.status))
@@ -82,6 +82,41 @@ import Testing
         #expect(foreign?.status == 403)
         #expect(foreign?.body == unknown?.body)
         try await requireServing()
+    }
+
+    @Test(arguments: ["/v1/spaces/ann/changes", "/v1/spaces/ann/intents", "/nothing"])
+    func `HEAD gets an answer without a body`(path: String) async throws {
+        let (port, token) = (server.port, token)
+        let bytes = try await onOwnThread {
+            let connection = try RawConnection(port)
+            connection.send(requestText("HEAD", path, token: token))
+            var all = connection.read()
+            while case let more = connection.read(), !more.isEmpty { all += more }
+            return all
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.hasPrefix("HTTP/1.1 4") && text.hasSuffix("\r\n\r\n"), "\(text)")
+        try await requireServing()
+    }
+
+    @Test func `a body without a token is not read`() async throws {
+        let answer = try await answer(
+            to: requestText(
+                "POST", "/v1/spaces/ann/intents", headers: ["Content-Length: 4000000"]))
+        #expect(answer?.status == 401)
+        try await requireServing()
+    }
+
+    @Test func `a poll with an encoded name is a poll`() async throws {
+        let (port, token) = (server.port, token)
+        let connection = try await onOwnThread {
+            let connection = try RawConnection(port)
+            connection.send(requestText("GET", "\(Self.path)?w%61it=55", token: token))
+            return connection
+        }
+        try await requirePolls(1)
+        connection.endSending()
+        try await requirePolls(0)
     }
 
     /// N10: a replica belongs to the first account that used it.
@@ -130,7 +165,7 @@ import Testing
         #"{"replica":"\ud800","through":0,"intents":[]}"#,
         #"{"replica":"","through":0,"intents":[\#(intent)]}"#,
     ])
-    func `a body that is no request is refused`(body: String) async throws {
+    func `a body that cannot be read as a request is refused`(body: String) async throws {
         let answer = try await post(body)
         #expect(answer?.status == 400)
         #expect(answer?.head.contains("application/problem+json") == true)

@@ -1,5 +1,6 @@
 import Foundation
 import Processes
+import Synchronization
 import Testing
 
 @testable import Serving
@@ -138,13 +139,16 @@ import Testing
         let token = try await TestServer.token("ann", in: folder)
         let text = requestText("GET", "/v1/spaces/main/changes?wait=55", token: token)
         let polls = (0..<20).map { _ in Task { try await answer(of: server.port, text) } }
+        var arePolling = false
         for _ in 0..<200 {
             let metrics = try await answer(
                 of:
                     try #require(server.admin?.port), requestText("GET", "/metrics"))
-            if metrics?.body.contains("foldback_polls_open 20\n") == true { break }
+            arePolling = metrics?.body.contains("foldback_polls_open 20\n") == true
+            if arePolling { break }
             try await Task.sleep(for: .milliseconds(20))
         }
+        #expect(arePolling)
         // An idle connection, and one in the middle of its headers, hold nothing up.
         let idle = try RawConnection(server.port)
         idle.send("GET / HTTP/1.1\r\nHost:")
@@ -155,21 +159,39 @@ import Testing
         idle.endSending()
     }
 
-    @Test func `a second SIGTERM loses nothing`() async throws {
+    @Test func `each answer that left before the end is in the log, also after two SIGTERMs`()
+        async throws
+    {
         let server = try await TestServer.start(in: folder)
         let token = try await TestServer.token("ann", in: folder)
-        let text = requestText("POST", "/v1/spaces/main/intents", token: token, body: Self.body)
-        #expect(try await answer(of: server.port, text)?.body.contains("accepted") == true)
+        let answered = Mutex(0)
+        let port = server.port
+        let sending = Task {
+            try await onOwnThread {
+                let connection = try RawConnection(port)
+                while true {
+                    let number = answered.withLock { $0 } + 1
+                    let body = Self.body.replacing("\"number\":1", with: "\"number\":\(number)")
+                    connection.send(
+                        requestText("POST", "/v1/spaces/main/intents", token: token, body: body))
+                    guard connection.answer()?.body.contains("accepted") == true else { return }
+                    answered.withLock { $0 = number }
+                }
+            }
+        }
+        while answered.withLock({ $0 }) < 30 { try await Task.sleep(for: .milliseconds(5)) }
         server.process.signal(SIGTERM)
         server.process.signal(SIGTERM)
-        _ = try await server.stop()
+        #expect(try await server.stop().status == 0)
+        try await sending.value
+        let last = answered.withLock { $0 }
         let again = try await TestServer.start(in: folder)
         let page = try await answer(
-            of:
-                again.port, requestText("GET", "/v1/spaces/main/changes", token: token))
+            of: again.port,
+            requestText("GET", "/v1/spaces/main/changes?after=\(last - 1)", token: token))
         #expect(
-            page?.body.contains(#""origin":{"intent":1,"replica":"r"}"#) == true,
-            "\(page?.body ?? "")")
+            page?.body.contains(#""origin":{"intent":\#(last),"replica":"r"}"#) == true,
+            "\(last): \(page?.body ?? "")")
     }
 
     @Test func `a running space is backed up`() async throws {

@@ -174,7 +174,7 @@ import Testing
     }
 
     /// The public key is known to everybody, so it must not check an HMAC.
-    @Test func `an RSA key is no secret of an HMAC`() async throws {
+    @Test func `an RSA key does not check an HMAC`() async throws {
         let keys = try Keys(in: folder)
         let tokens = try await Tokens(keySet: keys.file, audience: "foldback")
         let pem = keys.rsa.publicKey.pemRepresentation
