@@ -82,7 +82,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         // A proxy that cuts connections, and calls of sockets.
-        .target(name: "FaultyNetwork", swiftSettings: strict),
+        .target(
+            name: "FaultyNetwork",
+            dependencies: [.product(name: "FoldbackTesting", package: "Foldback")],
+            swiftSettings: strict),
         // A server and two devices that are killed at random.
         .executableTarget(
             name: "server-demo",
@@ -90,6 +93,7 @@ let package = Package(
                 "FaultyNetwork", "Foldback", "Processes",
                 .product(name: "FoldbackHTTP", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
+                .product(name: "FoldbackTesting", package: "Foldback"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -97,7 +101,7 @@ let package = Package(
         .executableTarget(
             name: "server-load",
             dependencies: [
-                "Foldback", "Processes", "Serving",
+                "FaultyNetwork", "Foldback", "Processes", "Serving",
                 .product(name: "FoldbackHTTP", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -1,3 +1,4 @@
+import FoldbackTesting
 import Foundation
 import Synchronization
 
@@ -14,7 +15,7 @@ package final class FaultyProxy: Sendable {
         /// Whether the server gets everything once more, on another connection.
         var isRepeated = false
 
-        init(_ random: inout SplitMix) {
+        init(_ random: inout SplitMix64) {
             switch random.next() % 6 {
             case 0: requestMax = Int(random.next() % 3_000)
             case 1: answerMax = Int(random.next() % 3_000)
@@ -31,7 +32,7 @@ package final class FaultyProxy: Sendable {
     }
 
     private struct State {
-        var random: SplitMix
+        var random: SplitMix64
         var isFaulty = true
         var connectionCount = 0
         var cutCount = 0
@@ -50,7 +51,7 @@ package final class FaultyProxy: Sendable {
 
     package init(to server: Int, seed: UInt64) throws {
         self.server = server
-        state = Mutex(State(random: SplitMix(seed: seed)))
+        state = Mutex(State(random: SplitMix64(seed: seed)))
         (listener, port) = try Sockets.listen()
         let listener = listener
         Thread.detachNewThread { [weak self] in
@@ -128,19 +129,4 @@ private final class SocketPair: Sendable {
     init(_ sockets: Int32...) { self.sockets = sockets }
     func shutDown() { for socket in sockets { shutdown(socket, Int32(SHUT_RDWR)) } }
     func close() { for socket in sockets { Foundation.close(socket) } }
-}
-
-/// Random numbers that a seed repeats (SplitMix64).
-package struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    package init(seed: UInt64) { state = seed }
-
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
 }

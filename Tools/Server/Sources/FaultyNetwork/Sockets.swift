@@ -26,8 +26,12 @@ package enum Sockets {
 
     /// Returns a connection to a port.
     ///
-    /// - Parameter receiveBuffer: the bytes that the system keeps for a reader that does not read.
-    package static func connect(_ port: Int, receiveBuffer: Int32? = nil) throws -> Int32 {
+    /// - Parameters:
+    ///   - receiveBuffer: the bytes that the system keeps for a reader that does not read.
+    ///   - delays: whether small parts may wait, so that the system sends them together.
+    package static func connect(
+        _ port: Int, receiveBuffer: Int32? = nil, delays: Bool = true
+    ) throws(SocketError) -> Int32 {
         let socket = make()
         var limit = timeval(tv_sec: 30, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
@@ -38,6 +42,12 @@ package enum Sockets {
                 socket, SOL_SOCKET, SO_RCVBUF, &receiveBuffer,
                 socklen_t(MemoryLayout<Int32>.size))
         }
+        if !delays {
+            var isOn: Int32 = 1
+            setsockopt(
+                socket, Int32(IPPROTO_TCP), Int32(TCP_NODELAY), &isOn,
+                socklen_t(MemoryLayout<Int32>.size))
+        }
         guard with(port, { Foundation.connect(socket, $0, $1) }) == 0 else {
             close(socket)
             throw SocketError(call: "connect", code: errno)
@@ -46,7 +56,7 @@ package enum Sockets {
     }
 
     /// Returns a socket that listens, and its port.
-    package static func listen() throws -> (socket: Int32, port: Int) {
+    package static func listen() throws(SocketError) -> (socket: Int32, port: Int) {
         let socket = make()
         guard with(0, { bind(socket, $0, $1) }) == 0, Foundation.listen(socket, 128) == 0 else {
             close(socket)
@@ -62,12 +72,18 @@ package enum Sockets {
         return (socket, Int(in_port_t(bigEndian: address.sin_port)))
     }
 
+    #if canImport(Glibc)
+        private static let sendFlags = Int32(MSG_NOSIGNAL)
+    #else
+        private static let sendFlags: Int32 = 0
+    #endif
+
     /// Sends all bytes. Returns false if the connection has ended.
     package static func send(_ bytes: ArraySlice<UInt8>, to socket: Int32) -> Bool {
         var sent = bytes.startIndex
         while sent < bytes.endIndex {
             let count = bytes[sent...].withUnsafeBytes {
-                Foundation.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                Foundation.send(socket, $0.baseAddress, $0.count, sendFlags)
             }
             guard count > 0 else { return false }
             sent += count
@@ -77,9 +93,9 @@ package enum Sockets {
 }
 
 /// A call of a socket failed.
-struct SocketError: Error, CustomStringConvertible {
+package struct SocketError: Error, CustomStringConvertible {
     let call: String
     let code: Int32
 
-    var description: String { "\(call): \(String(cString: strerror(code)))" }
+    package var description: String { "\(call): \(String(cString: strerror(code)))" }
 }

@@ -3,6 +3,7 @@ import FaultyNetwork
 import Foldback
 import FoldbackHTTP
 import FoldbackSync
+import FoldbackTesting
 import Foundation
 import Processes
 
@@ -35,7 +36,7 @@ struct Story: AsyncParsableCommand {
             throw ValidationError("\(directory.path) exists")
         }
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        var random = SplitMix(seed: seed)
+        var random = SplitMix64(seed: seed)
         let server = try ServerProcess(in: directory)
         let proxy = network ? try FaultyProxy(to: server.address.port ?? 0, seed: seed) : nil
         let devices = try ["ann", "bob"].map {

@@ -1,3 +1,4 @@
+import FaultyNetwork
 import Foundation
 
 /// A connection to a server on this machine, with one request at a time.
@@ -12,27 +13,8 @@ final class Connection {
     /// - Throws: ``LoadError`` if nothing listens there.
     init(to port: Int, bufferBytes: Int = 64 << 10) throws(LoadError) {
         buffer = [UInt8](repeating: 0, count: bufferBytes)
-        #if canImport(Glibc)
-            let (stream, noDelay) = (Int32(SOCK_STREAM.rawValue), Int32(TCP_NODELAY))
-        #else
-            let (stream, noDelay) = (SOCK_STREAM, TCP_NODELAY)
-        #endif
-        socket = Foundation.socket(AF_INET, stream, 0)
-        guard socket >= 0 else { throw LoadError("a socket cannot be made: \(errno)") }
-        var isOn: Int32 = 1
-        setsockopt(socket, Int32(IPPROTO_TCP), noDelay, &isOn, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else {
-            close(socket)
-            throw LoadError("port \(port) does not answer: \(errno)")
+        do { socket = try Sockets.connect(port, delays: false) } catch {
+            throw LoadError("port \(port) does not answer: \(error)")
         }
     }
 
@@ -48,13 +30,8 @@ final class Connection {
     }
 
     func send(_ request: [UInt8]) throws(LoadError) {
-        var sent = 0
-        while sent < request.count {
-            let count = request.withUnsafeBytes {
-                Foundation.send(socket, $0.baseAddress! + sent, $0.count - sent, Self.sendFlags)
-            }
-            guard count > 0 else { throw LoadError("a request cannot be sent: \(errno)") }
-            sent += count
+        guard Sockets.send(request[...], to: socket) else {
+            throw LoadError("a request cannot be sent: \(errno)")
         }
     }
 
@@ -81,12 +58,6 @@ final class Connection {
         }
         return buffer[place]
     }
-
-    #if canImport(Glibc)
-        private static let sendFlags = Int32(MSG_NOSIGNAL)
-    #else
-        private static let sendFlags: Int32 = 0
-    #endif
 }
 
 extension ArraySlice<UInt8> {
