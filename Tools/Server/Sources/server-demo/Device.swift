@@ -17,6 +17,9 @@ struct Device: AsyncParsableCommand {
     @Argument var server: String
     @Argument var token: String
 
+    /// The milliseconds of a drain. A device with it syncs only in drains, as apps in the background do.
+    @Option var drain: Int?
+
     /// Waits are short, because the server is back soon. A request may fail several times by kills alone, so
     /// an intent that is held back after three failures is tried again soon.
     private static let policy = SyncPolicy(
@@ -36,16 +39,23 @@ struct Device: AsyncParsableCommand {
             _ = readLine()
             isStopping.store(true, ordering: .relaxed)
         }
-        let running = Task { try await sync.run() }
+        let running = drain == nil ? Task { try await sync.run() } : nil
         let key = ExactString(name)
         if store.view[key] == nil { try await record(.set(key, ["count": 0]), in: store) }
         while !isStopping.load(ordering: .relaxed) {
-            try await record(.increment(key, field: "count", by: .integer(1)), in: store)
-            try await Task.sleep(for: .milliseconds(2))
+            for _ in 0..<(drain == nil ? 1 : 20) {
+                try await record(.increment(key, field: "count", by: .integer(1)), in: store)
+            }
+            if let drain {
+                Line.say(["draining": true])
+                _ = try await sync.drain(within: .milliseconds(drain))
+            } else {
+                try await Task.sleep(for: .milliseconds(2))
+            }
         }
         let result = try await sync.drain(within: .seconds(60))
-        running.cancel()
-        try await running.value
+        running?.cancel()
+        try await running?.value
         guard result == .drained else { throw ValidationError("\(sync.status.message)") }
         await store.close()
     }

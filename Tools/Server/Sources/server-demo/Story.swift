@@ -30,6 +30,13 @@ struct Story: AsyncParsableCommand {
     )
     var network = false
 
+    @Option(
+        help: """
+            The milliseconds of a drain: the devices sync only in drains, as apps in the background do, and are \
+            killed at the end of one.
+            """)
+    var drain: Int?
+
     func run() async throws {
         let directory = URL(filePath: directory, directoryHint: .isDirectory)
         guard !FileManager.default.fileExists(atPath: directory.path) else {
@@ -42,7 +49,7 @@ struct Story: AsyncParsableCommand {
         let devices = try ["ann", "bob"].map {
             try DeviceProcess(
                 $0, in: directory, server: proxy?.address ?? server.address,
-                token: server.token($0))
+                token: server.token($0), drain: drain)
         }
         print("seed \(seed)\nserver \(server.address), devices ann and bob")
         let start = ContinuousClock.now
@@ -63,7 +70,9 @@ struct Story: AsyncParsableCommand {
                 answers = known
                 try server.restart()
             } else {
-                try devices[victim - 1].restart()
+                let device = devices[victim - 1]
+                if let drain { try await waitForEnd(ofDrain: drain, device, &random) }
+                try device.restart()
             }
         }
         print("\(afterAnswer) of the server's kills after an answer since the one before")
@@ -83,6 +92,18 @@ struct Story: AsyncParsableCommand {
         let effects = try await server.effects()
         let end = server.end()
         try report(Tally(devices.map(\.ledger), documents, effects), counts, time, end)
+    }
+
+    /// Waits until a drain of the device has just ended, or is about to end.
+    private func waitForEnd(
+        ofDrain milliseconds: Int, _ device: DeviceProcess, _ random: inout SplitMix64
+    ) async throws {
+        let count = device.drainCount
+        for _ in 0..<1_000 where device.drainCount == count {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let time = Int.random(in: milliseconds - 20...milliseconds + 20, using: &random)
+        try await Task.sleep(for: .milliseconds(time))
     }
 
     private func report(

@@ -79,8 +79,11 @@ final class ServerProcess {
 struct Ledger {
     var recorded: Set<IntentID> = []
     var accepted: [(IntentID, Position)] = []
+    /// The drains that began.
+    var drainCount = 0
 
     mutating func note(_ line: JSON) {
+        if line["draining"] != nil { drainCount += 1 }
         guard let name = line["replica"]?.stringValue, let replica = ReplicaID(name) else { return }
         func id(_ member: ExactString) -> IntentID? {
             line[member]?.unsignedValue.map {
@@ -114,12 +117,16 @@ final class DeviceProcess: Sendable {
     private let errorFile: URL
     private let state: Mutex<State>
 
-    init(_ name: String, in directory: URL, server: URL, token: String) throws {
+    /// - Parameter drain: the milliseconds of a drain, if the device syncs only in drains.
+    init(
+        _ name: String, in directory: URL, server: URL, token: String, drain: Int? = nil
+    ) throws {
         log = directory.appending(path: "\(name).log", directoryHint: .isDirectory)
         authority = HTTPAuthority(server, space: "default", token: token)
-        words = [
-            executable("server-demo"), "device", name, log.path, server.absoluteString, token,
-        ]
+        words =
+            [
+                executable("server-demo"), "device", name, log.path, server.absoluteString, token,
+            ] + (drain.map { ["--drain", "\($0)"] } ?? [])
         errorFile = directory.appending(path: "\(name).errors")
         try Data().write(to: errorFile)
         errors = try FileHandle(forWritingTo: errorFile)
@@ -130,6 +137,7 @@ final class DeviceProcess: Sendable {
     var ledger: Ledger { state.withLock { $0.ledger } }
     /// The number of answers that the device has received.
     var answerCount: Int { state.withLock { $0.ledger.accepted.count } }
+    var drainCount: Int { state.withLock { $0.ledger.drainCount } }
     /// The errors that ended a process, besides the one below.
     var unknownErrors: [Substring] {
         get throws {

@@ -43,6 +43,15 @@ import Testing
         requireClean(try await story("--kills", "60"))
     }
 
+    /// A background task has some seconds, and then the system ends the process.
+    @Test func `S6: devices that are killed at the end of a drain lose and repeat nothing`()
+        async throws
+    {
+        let end = try await story("--kills", "60", "--network", "--drain", "100")
+        requireClean(end)
+        #expect(number(in: end, "intents recorded") ?? 0 >= 500, "\(end.output)")
+    }
+
     @Test func `a network that loses, delays, repeats and cuts loses and repeats nothing`()
         async throws
     {
