@@ -63,6 +63,8 @@ struct Sync: AsyncParsableCommand {
         let isDone: Bool
         do {
             if follow { try await Self.follow(sync) }
+            let waiting = Task { try await Self.sayObstacles(of: sync) }
+            defer { waiting.cancel() }
             isDone = try await sync.drain(within: .seconds(within)) == .drained
         } catch {
             await sync.store.close()
@@ -78,6 +80,17 @@ struct Sync: AsyncParsableCommand {
         }
         await sync.store.close()
         if !isDone || refused > 0 { throw ExitCode(1) }
+    }
+
+    /// Says what holds the command up, as errors.
+    private static func sayObstacles(of sync: FoldbackSync.Sync<Documents>) async throws {
+        var last = ""
+        for await status in sync.statuses {
+            guard case .paused(let pause) = status.obstacle, pause != .stopped else { continue }
+            let text = text(of: status, isDone: false)
+            if text != last { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
+            last = text
+        }
     }
 
     /// Prints each change of the status. The end of the process ends it: everything is in the log.
