@@ -4,6 +4,7 @@ import FoldbackSync
 actor TokenSource {
     private let make: @Sendable (String?) async throws(AuthorityFailure) -> String
     private var current: String?
+    private var requestCount = 0
     /// The last request for a token, while it runs.
     private var running: Task<Result<String, AuthorityFailure>, Never>?
 
@@ -31,10 +32,14 @@ actor TokenSource {
     /// Asks for a token. The result is the current token before any call gets it: a call that is refused
     /// at once must not get this result again.
     private func renew(_ refused: String?) async -> Result<String, AuthorityFailure> {
+        requestCount += 1
+        let request = requestCount
         let result: Result<String, AuthorityFailure>
         do throws(AuthorityFailure) { result = .success(try await make(refused)) } catch {
             result = .failure(error)
         }
+        // A request that was forgotten may end after a newer one.
+        guard request == requestCount else { return result }
         if case .success(let token) = result { current = token }
         running = nil
         return result

@@ -79,7 +79,7 @@ public struct Handler<Event: Sendable>: Sendable {
     /// Returns the answer to a request whose body need not be read, because it has no valid token, or
     /// nothing is at its path; nil for others.
     ///
-    /// Ask it before you read a body: who has no token should not cost memory.
+    /// Ask it before you read a body, so that clients without a token cost no memory.
     public func refusal(of request: ServerRequest) async -> ServerResponse? {
         do throws(Problem) {
             _ = try await target(of: request)

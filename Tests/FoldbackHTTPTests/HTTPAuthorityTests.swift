@@ -255,7 +255,7 @@ private final class ScriptedTransport: HTTPTransport {
                     state.withLock { $0.held = continuation }
                 }
             }
-            return "t"
+            return isFirst ? "stale" : "t"
         }
         do {
             _ = try await client.changes(after: Self.device)
@@ -263,7 +263,11 @@ private final class ScriptedTransport: HTTPTransport {
         } catch { #expect("\(error)".contains("no answer within")) }
         var answer: Changes<Move>?
         while answer == nil { answer = try? await client.changes(after: Self.device) }
+        // What comes late does not replace the newer token.
         state.withLock { $0.held?.resume() }
+        for _ in 0..<1_000 { await Task.yield() }
+        _ = try await client.changes(after: Self.device)
+        #expect(state.withLock { $0.count } == 2)
     }
 
     @Test func `a token that cannot be had is asked for again by the next call`() async throws {

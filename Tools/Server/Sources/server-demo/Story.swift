@@ -75,7 +75,7 @@ struct Story: AsyncParsableCommand {
                 try device.restart()
             }
         }
-        print("\(afterAnswer) of the server's kills after an answer since the one before")
+        print("\(afterAnswer) kills of the server came after it had answered an intent")
         if let proxy {
             let counts = proxy.counts
             print("\(counts.connections) connections, \(counts.cuts) of them cut")
@@ -83,7 +83,9 @@ struct Story: AsyncParsableCommand {
         }
         for device in devices { try await onThread { try device.finish() } }
         let crashes = devices.map(\.crashCount).reduce(0, +)
-        if crashes > 0 { print("\(crashes) times a device ended by itself, and was started again") }
+        if crashes > 0 {
+            print("devices that ended by themselves, and were started again: \(crashes)")
+        }
         let errors = try devices.flatMap { try $0.unknownErrors }
         guard errors.isEmpty else { throw StoryError(errors.joined(separator: "\n")) }
         var documents: [JSON] = []
