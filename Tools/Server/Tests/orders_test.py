@@ -22,6 +22,15 @@ def cluster(command, *words):
     return done.stdout.strip()
 
 
+def fail_over():
+    """Kills the primary, and promotes the standby."""
+    global database
+    cluster("kill", "primary")
+    cluster("promote")
+    # psycopg before 3.1.13 does not get past a first host that is frozen.
+    database = cluster("conninfo").replace("foldback_server", "shop")
+
+
 def setUpModule():
     global folder, database
     print(f"seed {SEED}", flush=True)
@@ -92,7 +101,10 @@ class Functions(unittest.TestCase):
             self.assertIsNone(begin(one, space, 2**63))
             ask = "SELECT foldback.accept(NULL, '{200,3}', true, '\\x00ff'::bytea || repeat('x', 99)::bytea)"
             one.execute(ask)
-        self.assertEqual(begin(one, space, 1), {"accepted": {"position": 2}})
+        with one.transaction():
+            self.assertEqual(begin(one, space, 1), {"accepted": {"position": 2}})
+            find = "SELECT pg_current_xact_id_if_assigned() IS NOT NULL"
+            self.assertTrue(one.execute(find).fetchone()[0], "the commit waits for the standby")
         self.assertEqual(begin(one, space, 2), {"rejected": {"code": "no", "message": "No."}})
         reworded = {"accepted": {"position": 4, "format": FORMAT, "event": None}}
         self.assertEqual(begin(one, space, 2**64 - 1), reworded)
@@ -357,10 +369,9 @@ class Orders(unittest.TestCase):
         repeated, _ = two.submit("lost", "a", (2, {"op": "ship", "id": "1"}))
         done.set()
         thread.join()
-        self.assertEqual((status, page[0], repeated), (503, 503, 503))
+        self.assertEqual((status, page[0], repeated), (503, 503, 503), page)
         self.assertEqual(seen, 3, "readers of the table see the decision")
-        cluster("kill", "primary")
-        cluster("promote")
+        fail_over()
         status, page = two.ask("GET", "lost/changes?after=2")
         self.assertEqual((status, page["events"], page["head"]), (200, [], 2))
         status, answer = one.submit("lost", "a", (2, {"op": "cancel", "id": "1"}))
@@ -385,8 +396,7 @@ class Load:
         while time.monotonic() < until - self.SECONDS / 2:
             self.choices.choice(acts)()
         self.count("failovers")
-        cluster("kill", "primary")
-        cluster("promote")
+        fail_over()
         time.sleep(0.5)
         cluster("rejoin")
         while time.monotonic() < until:
