@@ -16,6 +16,7 @@ from wire import Problem, require, serve, text_of
 CONNECTIONS_MAX, ATTEMPTS_MAX, ATTEMPT_SECONDS_MAX, POLL_SECONDS = 8, 3, 5, 0.2
 INTENTS_MAX, PAGE_EVENTS_MAX, PAGE_BYTES_MAX, COUNT_MAX = 256, 256, 1 << 20, 10
 SETTINGS = "-c client_min_messages=warning -c synchronous_commit=on"  # See `settled`.
+MESSAGE = "SELECT pg_logical_emit_message(true, 'foldback', '')"
 connections = queue.LifoQueue()  # of those that nobody uses now; None is one that is not open
 
 
@@ -97,10 +98,6 @@ def attempt(work, connection):
         limit.cancel()
 
 
-def write_message(connection):
-    connection.execute("SELECT pg_logical_emit_message(true, 'foldback', '')")
-
-
 def connect():
     connection = psycopg.connect(options.database, autocommit=True, options=SETTINGS)
     connection.warnings = []
@@ -122,7 +119,7 @@ def submit(account, space, intents, device):
                 if "later" in verdict:
                     ended_lanes.add(intent["lane"])
         lineage, head = require_shared(connection, space, device)  # now under the space's lock
-        write_message(connection)
+        connection.execute(MESSAGE)
         return {"verdicts": verdicts, "lineage": lineage, "head": head}
 
     return settled(work)
@@ -154,7 +151,7 @@ def changes(account, space, device, wait):
     def work(connection):
         lineage, head = require_shared(connection, space, device)
         if head > device["through"]:
-            write_message(connection)
+            connection.execute(MESSAGE)
         find = "SELECT * FROM foldback.changes(%s, %s, %s) WHERE position <= %s"
         values = (space, device["through"], PAGE_EVENTS_MAX + 1, head)
         events, size, through = [], 0, head

@@ -378,6 +378,23 @@ class Orders(unittest.TestCase):
         self.assertEqual(answer["verdicts"][0]["accepted"], {"position": 3})
 
 
+    def test_5_devices_learn_that_a_backup_was_put_back(self):
+        one, two = self.processes
+        cluster("rejoin")
+        first = one.submit("backup", "a", (1, TEA))[1]
+        cluster("backup", folder / "backup")
+        one.submit("backup", "a", (2, {"op": "ship", "id": "1"}))
+        cluster("restore", folder / "backup")
+        with connect("postgres", autocommit=True) as connection:
+            connection.execute("SELECT foldback.new_lineage('backup')")
+        device = {"lineage": first["lineage"], "through": 3}
+        status, problem = two.submit("backup", "a", (2, {"op": "ship", "id": "1"}), **device)
+        self.assertEqual((status, problem["code"], problem["shared"]), (409, "superseded", 0))
+        status, page = one.ask("GET", "backup/changes?after=0")
+        self.assertEqual((status, len(page["events"]), page["through"]), (200, 1, 3))
+        self.assertNotEqual(page["lineage"], first["lineage"])
+
+
 class Load:
     """Devices that ask two processes, while processes, commits and the primary are ended at random."""
 
@@ -396,6 +413,10 @@ class Load:
         while time.monotonic() < until - self.SECONDS / 2:
             self.choices.choice(acts)()
         self.count("failovers")
+        cluster("kill", "standby")
+        for _ in range(20):  # The rows of these commits can be seen, and get lost.
+            self.count("lost commits", end_waits())
+            time.sleep(0.02)
         fail_over()
         time.sleep(0.5)
         cluster("rejoin")
