@@ -53,7 +53,8 @@ CREATE OR REPLACE FUNCTION foldback.begin_intent(
 ) RETURNS json LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_variable
 DECLARE
-    bits CONSTANT bigint := CASE WHEN number < 2::numeric ^ 63 THEN number ELSE number - 2::numeric ^ 64 END;
+    bits CONSTANT bigint :=
+        CASE WHEN number < 2::numeric ^ 63 THEN number ELSE number - 2::numeric ^ 64 END;
     first foldback.decision;
     owner text;
 BEGIN
@@ -107,7 +108,9 @@ CREATE OR REPLACE FUNCTION foldback.accept(
     effect json, format int[], reworded boolean, bytes bytea DEFAULT NULL
 ) RETURNS bigint LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN
-    IF num_nonnulls(effect, bytes) <> 1 OR reworded IS NULL OR cardinality(format) IS DISTINCT FROM 2 THEN
+    IF num_nonnulls(effect, bytes) <> 1 OR reworded IS NULL
+        OR cardinality(format) IS DISTINCT FROM 2
+    THEN
         RAISE 'an effect needs JSON or bytes, a format of two numbers, and whether it is reworded'
             USING ERRCODE = 'invalid_parameter_value';
     END IF;

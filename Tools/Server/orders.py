@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""A backend with a table of its own that keeps Foldback's contract with the functions of `foldback.sql`.
+"""A backend with a table of its own that keeps Foldback's contract with `foldback.sql`.
 
-It needs Python 3.11, psycopg 3 and PostgreSQL. Any number of its processes may serve one database:
+It needs Python 3.11, psycopg 3 and PostgreSQL. Several processes may serve one database:
     psql -d shop --single-transaction -f foldback.sql -f orders.sql
-    python3 orders.py --database "host=/run/postgresql dbname=shop" --token secret=ann
+    python3 orders.py --database "dbname=shop" --token secret=ann
+With a standby: --database "host=one,two dbname=shop target_session_attrs=read-write".
 
-`decide` has the rules of the backend, and `settled` what must happen before anybody gets an answer. The
-names A1 to A3 and N6 are the laws of the article "Your own backend". After a backup was restored, stop all
-processes and run `SELECT foldback.new_lineage('SPACE')` for each space (N6).
+`decide` has the rules of the backend. `settled` waits until an answer cannot be lost. The names A1,
+A2 and N6 are laws of the article "Your own backend". If decisions were lost, for example because a
+backup was restored, stop all processes and run SELECT foldback.new_lineage('SPACE') first (N6).
 """
+
 import argparse, hashlib, queue, sys, threading, time
 import psycopg
 from wire import Problem, require, serve, text_of
@@ -17,11 +19,11 @@ CONNECTIONS_MAX, ATTEMPTS_MAX, ATTEMPT_SECONDS_MAX, POLL_SECONDS = 8, 3, 5, 0.2
 INTENTS_MAX, PAGE_EVENTS_MAX, PAGE_BYTES_MAX, COUNT_MAX = 256, 256, 1 << 20, 10
 SETTINGS = "-c client_min_messages=warning -c synchronous_commit=on"  # See `settled`.
 MESSAGE = "SELECT pg_logical_emit_message(true, 'foldback', '')"
-connections = queue.LifoQueue()  # of those that nobody uses now; None is one that is not open
+connections = queue.LifoQueue()  # those that nobody uses now; None stands for one to open
 
 
 def may_use(account, space):
-    """Returns whether an account may use a space: "ann.orders" is ann's, and "orders" is for all."""
+    """Returns whether an account may use a space: "ann.shop" is ann's, and "shop" is for all."""
     owner, dot, _ = space.partition(".")
     return not dot or owner == account
 
@@ -58,13 +60,14 @@ def rejected(code, message):
 def settled(work):
     """Runs `work` in a transaction, and returns its result when no failover can lose it.
 
-    Rows whose commit waits for the standby can be seen if that commit is canceled, or if the primary
-    starts again. A failover then loses them, so nobody may hear of them, also not from another process. The
-    next commit that waits makes them safe, if it is on the connection that has read them. A commit that
-    has written nothing waits for nobody, so `work` writes a message if it has read news.
+    A commit waits for the standby before others see its rows. If that wait is canceled, or if the
+    primary starts again meanwhile, they see rows that a failover loses, so they must not tell
+    anybody. The next commit that waits makes these rows safe, if it is on the connection that read
+    them. A commit of a transaction that has written nothing does not wait. So `work` writes
+    MESSAGE if it has read news.
 
-    A commit that is canceled while it waits succeeds, with a warning. It is in doubt, as it is if the
-    connection ends. So `work` runs again, and `begin_intent` returns the verdicts that were kept.
+    A commit whose wait was canceled succeeds, with a warning. It is in doubt, as it is if the
+    connection ended. Then `work` runs again, and `begin_intent` returns the verdicts that were kept.
     """
     try:
         connection = connections.get(timeout=ATTEMPT_SECONDS_MAX)
@@ -81,13 +84,14 @@ def settled(work):
                 raise Problem(403) from error
             except psycopg.OperationalError as error:
                 print(f"the database failed: {error}", file=sys.stderr)
-                connection = connection and connection.close()  # None
+                connection = connection and connection.close()  # It returns None.
         raise Problem(503, "the database cannot confirm a decision now", {"Retry-After": "2"})
     finally:
         connections.put(connection)
 
 
 def attempt(work, connection):
+    """Runs `work` in a transaction. It cancels what takes too long, also the wait of the commit."""
     connection.warnings.clear()
     limit = threading.Timer(ATTEMPT_SECONDS_MAX, connection.cancel)
     limit.start()
@@ -136,8 +140,9 @@ def verdict_on(intent, account, space, connection):
     match decide(intent["event"], space, connection):
         case {"accepted": other}:
             event, form = text_of((other or effect)["event"]), (other or effect)["format"]
-            accept = connection.execute("SELECT foldback.accept(%s, %s, %s)", (event, form, bool(other)))
-            return {"accepted": {"position": accept.fetchone()[0], **other}}
+            accept = "SELECT foldback.accept(%s, %s, %s)"
+            position = connection.execute(accept, (event, form, bool(other))).fetchone()[0]
+            return {"accepted": {"position": position, **other}}
         case {"rejected": reason} as verdict:
             connection.execute("SELECT foldback.reject(%(code)s, %(message)s)", reason)
             return verdict

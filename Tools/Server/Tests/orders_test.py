@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Tests foldback.sql and orders.py on a primary and a standby, which it makes in a temporary folder.
+"""Tests foldback.sql and orders.py on a primary and a standby, which it starts and deletes.
 
-It needs PostgreSQL and psycopg 3, and takes about a minute. CONFORM is the path of the tool `conform`:
-    [CONFORM=…/conform] [SEED=1] python3 Tools/Server/Tests/orders_test.py
+It needs PostgreSQL and psycopg 3, and takes about a minute. CONFORM is the path of `conform`:
+    CONFORM=.../conform SEED=1 python3 Tools/Server/Tests/orders_test.py
+Both are optional. The seed chooses events and what is killed, and not when.
 """
+
 import http.client, json, os, pathlib, random, shutil, signal, subprocess, sys, tempfile, threading
 import time, unittest
 import psycopg
 
+os.environ.setdefault("FSYNC", "off")  # Only processes die here.
 HERE = pathlib.Path(__file__).resolve().parent
 SERVER, SAMPLES = HERE.parent, HERE / "orders"
 SEED = int(os.environ.get("SEED", time.time_ns() % 1_000_000))
@@ -76,7 +79,7 @@ def head(connection, space):
 
 
 class Functions(unittest.TestCase):
-    """Questions: is each intent decided once, and can a caller make a mistake that nobody notices?"""
+    """Questions: is each intent decided once, and is each mistake of a caller noticed?"""
 
     def setUp(self):
         self.space = self.id().rpartition(".")[2]
@@ -99,8 +102,8 @@ class Functions(unittest.TestCase):
             self.assertIsNone(begin(one, space, 2**64 - 1))
             self.assertEqual(accept(one, None, True), 4)
             self.assertIsNone(begin(one, space, 2**63))
-            ask = "SELECT foldback.accept(NULL, '{200,3}', true, '\\x00ff'::bytea || repeat('x', 99)::bytea)"
-            one.execute(ask)
+            bytes = "'\\x00ff'::bytea || repeat('x', 99)::bytea"
+            one.execute(f"SELECT foldback.accept(NULL, '{{200,3}}', true, {bytes})")
         with one.transaction():
             self.assertEqual(begin(one, space, 1), {"accepted": {"position": 2}})
             find = "SELECT pg_current_xact_id_if_assigned() IS NOT NULL"
@@ -114,8 +117,9 @@ class Functions(unittest.TestCase):
         for number in (1, 2):
             self.assertEqual(begin(one, space, number, digest=8)["rejected"]["code"], "id-reused")
             self.assertNotIn("id-reused", str(begin(one, space, number)))
-        find = "SELECT position, replica, number, account, format, effect FROM foldback.changes(%s, %s, %s)"
-        pages = one.execute(find, (space, 0, 2)).fetchall(), one.execute(find, (space, 4, 9)).fetchall()
+        columns = "position, replica, number, account, format, effect"
+        find = f"SELECT {columns} FROM foldback.changes(%s, %s, %s)"
+        pages = [one.execute(find, (space, *part)).fetchall() for part in [(0, 2), (4, 9)]]
         first = (2, "r", 1, "ann", FORMAT, TEA)
         self.assertEqual(pages[0], [first, (4, "r", 2**64 - 1, "ann", FORMAT, None)])
         self.assertEqual(pages[1], [(5, "r", 2**63, "ann", [200, 3], None)])
@@ -213,13 +217,13 @@ class Functions(unittest.TestCase):
     def test_the_roles_can_add_and_not_change(self):
         for user in ("shop", "foldback_server"):
             with connect(user, autocommit=True) as connection:
-                for change in ("UPDATE foldback.decision SET position = 0", "DELETE FROM foldback.decision",
-                               "TRUNCATE foldback.decision", "DROP TABLE foldback.decision"):  # fmt: skip
+                for change in ("UPDATE {} SET position = 0", "DELETE FROM {}", "TRUNCATE {}"):
                     with self.assertRaises(psycopg.errors.InsufficientPrivilege):
-                        connection.execute(change)
+                        connection.execute(change.format("foldback.decision"))
         cluster("psql", "-qc", "CREATE ROLE stranger LOGIN")
-        with connect("stranger") as stranger, self.assertRaises(psycopg.errors.InsufficientPrivilege):
-            begin(stranger, self.space)
+        with connect("stranger") as stranger:
+            with self.assertRaises(psycopg.errors.InsufficientPrivilege):
+                begin(stranger, self.space)
 
     def test_the_file_can_run_again(self):
         with self.one.transaction():
@@ -230,8 +234,9 @@ class Functions(unittest.TestCase):
 
     def test_the_functions_find_rows_by_keys(self):
         one, steps = self.one, 30_000
-        many = """INSERT INTO foldback.decision (space, position, ordinal, outcome, replica, number, account,
-            digest, effect, format) SELECT %s, n + 1, 0, 'accepted', 'r' || n %% 3, n, 'ann', 7, '1', '{1,1}'
+        many = """INSERT INTO foldback.decision
+            (space, position, ordinal, outcome, replica, number, account, digest, effect, format)
+            SELECT %s, n + 1, 0, 'accepted', 'r' || n %% 3, n, 'ann', 7, '1', '{1,1}'
             FROM generate_series(1, %s) n"""
         for number in range(8):  # The plans are made while the space is small.
             begin(one, self.space, number, f"early {number}")
@@ -257,10 +262,10 @@ class Functions(unittest.TestCase):
 class Process:
     """A process of orders.py."""
 
-    def __init__(self, port=0):
-        words = [sys.executable, SERVER / "orders.py", "--listen", f"127.0.0.1:{port}", "--database", database]
+    def __init__(self):
+        words = [sys.executable, SERVER / "orders.py", "--listen", "127.0.0.1:0"]
+        words += ["--database", database, "--token", "secret=ann"]
         self.log = open(folder / "log", "a")
-        words += ["--token", "secret=ann"]
         self.child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=self.log, text=True)
         self.port = int(self.child.stdout.readline().rpartition(":")[2])
 
@@ -305,7 +310,12 @@ class Orders(unittest.TestCase):
     def test_1_it_conforms_while_another_process_decides_in_the_space(self):
         conform = os.environ.get("CONFORM") or self.skipTest("no CONFORM")
         (folder / "token").write_text("secret")
-        words = [conform, f"http://127.0.0.1:{self.processes[0].port}", "--token-file", folder / "token"]
+        words = [
+            conform,
+            f"http://127.0.0.1:{self.processes[0].port}",
+            "--token-file",
+            folder / "token",
+        ]
         for option in ("accepted", "refused", "unlocking", "reworded"):
             words += [f"--{option}", SAMPLES / f"{option}.json"]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as child:
@@ -326,7 +336,9 @@ class Orders(unittest.TestCase):
         status, answer = one.submit("rules", "a", (1, order), (2, {"op": "ship", "id": "1"}))
         kept = {"position": 2, "format": FORMAT, "event": {**order, "count": 10}}
         self.assertEqual(answer["verdicts"][0], {"replica": "a", "number": 1, "accepted": kept})
-        status, answer = two.submit("rules", "b", (1, {"op": "cancel", "id": "1"}), (2, {"op": "?"}), (3, TEA))
+        status, answer = two.submit(
+            "rules", "b", (1, {"op": "cancel", "id": "1"}), (2, {"op": "?"}), (3, TEA)
+        )
         verdicts = answer["verdicts"]
         self.assertEqual(verdicts[0]["rejected"]["code"], "not-open")
         self.assertEqual(["later" in verdict for verdict in verdicts], [False, True])
@@ -334,7 +346,9 @@ class Orders(unittest.TestCase):
         self.assertEqual([event["position"] for event in page["events"]], [2, 3])
         self.assertEqual((page["through"], page["head"], page["more"]), (4, 4, False))
         poll = []
-        thread = threading.Thread(target=lambda: poll.append(one.ask("GET", "rules/changes?after=4&wait=9")))
+        thread = threading.Thread(
+            target=lambda: poll.append(one.ask("GET", "rules/changes?after=4&wait=9"))
+        )
         thread.start()
         two.submit("rules", "b", (9, {**TEA, "id": "2"}))
         thread.join(5)
@@ -377,7 +391,6 @@ class Orders(unittest.TestCase):
         status, answer = one.submit("lost", "a", (2, {"op": "cancel", "id": "1"}))
         self.assertEqual(answer["verdicts"][0]["accepted"], {"position": 3})
 
-
     def test_5_devices_learn_that_a_backup_was_put_back(self):
         one, two = self.processes
         cluster("rejoin")
@@ -396,7 +409,7 @@ class Orders(unittest.TestCase):
 
 
 class Load:
-    """Devices that ask two processes, while processes, commits and the primary are ended at random."""
+    """Devices that ask two processes, while processes, commits and the primary are ended."""
 
     SECONDS, DEVICES, READERS, SPACE = 15, 6, 2, "load"
 
@@ -493,7 +506,10 @@ class Load:
                     self.failures.append((id, self.answers[id], verdict))
 
     def event(self, choices):
-        event = {"op": choices.choice(["order", "ship", "cancel"]), "id": str(choices.randrange(400))}
+        event = {
+            "op": choices.choice(["order", "ship", "cancel"]),
+            "id": str(choices.randrange(400)),
+        }
         return {**event, "item": "tea", "count": choices.randrange(1, 15)}
 
     def reader(self, place):
@@ -516,7 +532,9 @@ class Load:
         find = f"SELECT {columns} FROM foldback.decision WHERE space = %s ORDER BY position"
         with connect() as connection:
             rows = connection.execute(find, (self.SPACE,)).fetchall()
-            table = connection.execute("SELECT id, count, status FROM orders WHERE space = %s", (self.SPACE,))
+            table = connection.execute(
+                "SELECT id, count, status FROM orders WHERE space = %s", (self.SPACE,)
+            )
             table = {id: (count, status) for id, count, status in table}
         self.count("answered intents", len(self.answers))
         self.count("decisions", len(rows) - 1)
@@ -531,7 +549,9 @@ class Load:
             verdicts[replica, number] = {"rejected": rejection} if rejection else accepted
             if not rejection:
                 origin = {"replica": replica, "intent": number}
-                effects.append({"position": position, "format": form, "event": effect, "origin": origin})
+                effects.append(
+                    {"position": position, "format": form, "event": effect, "origin": origin}
+                )
                 status = {"order": "open", "ship": "shipped", "cancel": "canceled"}[effect["op"]]
                 count = effect["count"] if status == "open" else orders[effect["id"]][0]
                 orders[effect["id"]] = (count, status)
