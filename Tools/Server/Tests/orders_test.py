@@ -30,7 +30,7 @@ def fail_over():
     global database
     cluster("kill", "primary")
     cluster("promote")
-    # psycopg before 3.1.13 does not get past a first host that is frozen.
+    # psycopg 3.1.7 does not get past a first host that is frozen.
     database = cluster("conninfo").replace("foldback_server", "shop")
 
 
