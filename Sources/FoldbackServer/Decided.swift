@@ -57,16 +57,22 @@ public struct Decided<P: Projection>: Projection {
 
 extension Decided: Equatable where P: Equatable {}
 
-/// A space's state in a checkpoint: lineage and replica, or empty texts; the newest version; then the
-/// app's state.
+/// A space's state in a checkpoint: lineage and replica, or empty texts; the newest version; for a space in
+/// a table, marked by a high bit of the version, timeline and loss; then the app's state.
 private struct DecidedStateCodec<P: Projection>: StateCodec {
     let inner: any StateCodec<P>
+    private var inTable: UInt64 { 1 << 32 }
 
     func encode(_ decided: Decided<P>) throws -> [UInt8] {
         var output = OutputBuffer()
         output.append(decided.founding?.lineage.description ?? "")
         output.append(decided.founding?.replica.description ?? "")
-        output.append(variable: UInt64(decided.newestVersion))
+        let timeline = decided.founding?.timeline
+        output.append(variable: UInt64(decided.newestVersion) | (timeline == nil ? 0 : inTable))
+        if let timeline {
+            output.append(variable: UInt64(timeline))
+            output.append(decided.founding?.loss ?? "")
+        }
         output.append(bytes: try inner.encode(decided.state))
         return output.bytes
     }
@@ -76,13 +82,19 @@ private struct DecidedStateCodec<P: Projection>: StateCodec {
         var decided = Decided<P>()
         let lineage = Lineage(try cursor.text(in: bytes))
         let replica = ReplicaID(try cursor.text(in: bytes))
-        if let lineage, let replica {
-            decided.founding = Founding(lineage: lineage, replica: replica)
-        }
-        guard let version = UInt32(exactly: try cursor.variable(in: bytes)) else {
-            throw InputError.outOfRange
-        }
+        let marked = try cursor.variable(in: bytes)
+        guard let version = UInt32(exactly: marked & ~inTable) else { throw InputError.outOfRange }
         decided.newestVersion = version
+        var (timeline, loss): (UInt32?, String?) = (nil, nil)
+        if marked & inTable != 0 {
+            timeline = UInt32(exactly: try cursor.variable(in: bytes))
+            loss = try cursor.text(in: bytes)
+        }
+        if let lineage, let replica {
+            decided.founding = Founding(
+                lineage: lineage, replica: replica, timeline: timeline,
+                loss: loss == "" ? nil : loss)
+        }
         decided.state = try inner.decode(bytes.extracting(cursor.offset..<bytes.byteCount))
         return decided
     }

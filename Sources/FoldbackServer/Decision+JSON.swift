@@ -22,10 +22,13 @@ extension DecisionEvent: AttributedEvent {
     package var json: JSON {
         switch self {
         case .founded(let founding):
-            return [
+            var json: JSON.Object = [
                 "founded": .string("\(founding.lineage)"),
                 "replica": .string("\(founding.replica)"),
             ]
+            json["timeline"] = founding.timeline.map { .integer(Int64($0)) }
+            json["loss"] = founding.loss.map { .string($0) }
+            return .object(json)
         case .decided(let decision):
             var json: JSON.Object = [
                 "account": .string("\(decision.account)"), "position": .of(decision.position),

@@ -15,8 +15,23 @@ public indirect enum DecisionEvent<Event: Sendable>: Sendable {
 public struct Founding: Hashable, Sendable {
     public let lineage: Lineage
     /// The replica id of the log that the data was written to. A log that was copied or restored takes
-    /// another one (L11), so its data is another lineage.
+    /// another one (L11), so its data is another lineage. It means nothing in a ``DecisionTable``.
     public let replica: ReplicaID
+    /// The timeline of the database on which nothing of the space is lost; nil if the space is in no
+    /// ``DecisionTable``.
+    public let timeline: UInt32?
+    /// What the table has lost; nil if nothing is known to be lost. Then nobody decides, until the space has
+    /// another lineage.
+    public let loss: String?
+
+    public init(
+        lineage: Lineage, replica: ReplicaID, timeline: UInt32? = nil, loss: String? = nil
+    ) {
+        self.lineage = lineage
+        self.replica = replica
+        self.timeline = timeline
+        self.loss = loss
+    }
 }
 
 /// A decision on one intent.

@@ -4,8 +4,8 @@ import Foldback
 ///
 /// | field | bytes |
 /// |---|---|
-/// | tag | 1: 0 founded, 1 accepted, 2 reworded, 3 accepted without an effect, 4 rejected, 5 rejected with a code |
-/// | founded | lineage, replica: texts |
+/// | tag | 1: 0 founded, 1 accepted, 2 reworded, 3 accepted without an effect, 4 rejected, 5 rejected with a code, 6 founded in a table |
+/// | founded | lineage, replica: texts; for 6 also timeline: LEB128; loss: text, empty if there is none |
 /// | decided | position, version: LEB128; account: text; digest: 8 |
 /// | then for 1 and 2 | codec: 1; version: LEB128; the event: all further bytes |
 /// | for 4 and 5 | message, and for 5 code: texts |
@@ -26,9 +26,13 @@ struct DecisionCodec<Event: Sendable>: EventCodec {
         var output = OutputBuffer(capacity: 256)
         switch event {
         case .founded(let founding):
-            output.append(Tag.founded)
+            output.append(founding.timeline == nil ? Tag.founded : Tag.foundedInTable)
             output.append(founding.lineage.description)
             output.append(founding.replica.description)
+            if let timeline = founding.timeline {
+                output.append(variable: UInt64(timeline))
+                output.append(founding.loss ?? "")
+            }
         case .decided(let decision): encode(decision, into: &output)
         }
         return output.bytes
@@ -61,15 +65,28 @@ struct DecisionCodec<Event: Sendable>: EventCodec {
         guard format == self.format else { throw UnknownDecision(format: format) }
         var cursor = InputCursor()
         let tag: UInt8 = try cursor.number(in: bytes)
-        guard tag != Tag.founded else {
-            let (lineage, replica) = (try cursor.text(in: bytes), try cursor.text(in: bytes))
-            try cursor.requireEnd(of: bytes)
-            guard let lineage = Lineage(lineage), let replica = ReplicaID(replica) else {
-                throw InputError.outOfRange
-            }
-            return .founded(Founding(lineage: lineage, replica: replica))
+        switch tag {
+        case Tag.founded, Tag.foundedInTable:
+            return .founded(try founding(tag, &cursor, bytes))
+        default: return .decided(try decision(tag, &cursor, bytes))
         }
-        return .decided(try decision(tag, &cursor, bytes))
+    }
+
+    private func founding(
+        _ tag: UInt8, _ cursor: inout InputCursor, _ bytes: RawSpan
+    ) throws -> Founding {
+        let lineage = Lineage(try cursor.text(in: bytes))
+        let replica = ReplicaID(try cursor.text(in: bytes))
+        var (timeline, loss): (UInt32?, String?) = (nil, nil)
+        if tag == Tag.foundedInTable {
+            timeline = UInt32(exactly: try cursor.variable(in: bytes))
+            guard timeline != nil else { throw InputError.outOfRange }
+            loss = try cursor.text(in: bytes)
+        }
+        try cursor.requireEnd(of: bytes)
+        guard let lineage, let replica else { throw InputError.outOfRange }
+        return Founding(
+            lineage: lineage, replica: replica, timeline: timeline, loss: loss == "" ? nil : loss)
     }
 
     private func decision(
@@ -180,6 +197,7 @@ private enum Tag {
     static let withoutEffect: UInt8 = 3
     static let rejected: UInt8 = 4
     static let rejectedWithCode: UInt8 = 5
+    static let foundedInTable: UInt8 = 6
 }
 
 /// The error for bytes that are not a decision.

@@ -34,13 +34,22 @@ extension Space {
         }
         let intents = Self.bounded(intents)
         if intents.isEmpty { return Verdicts([:], lineage: lineage, head: head) }
+        return try await decided(Ticket(intents, by: account, waiting: nil))
+    }
+
+    /// Decides on a request, or waits until another one has decided it too.
+    func decided(
+        _ ticket: Ticket<Event>
+    ) async throws(AuthorityFailure) -> Verdicts<Event> {
         guard isDeciding else {
             isDeciding = true
-            queue.append(Ticket(intents, by: account, waiting: nil))
+            queue.append(ticket)
             return try await decideGroup().get()
         }
         let word = await withUnsafeContinuation { waiting in
-            queue.append(Ticket(intents, by: account, waiting: waiting))
+            var ticket = ticket
+            ticket.waiting = waiting
+            queue.append(ticket)
         }
         switch word {
         case .answered(let result): return try result.get()
@@ -107,41 +116,63 @@ extension Space {
 
         // Nothing of the group is decided for a caller that is gone.
         if Task.isCancelled { return nil }
-        if let fault { return all(.unavailable(after: nil, reason: fault)) }
-        var group: GroupInProgress<R>
+        var lostCount = 0
         do throws(AuthorityFailure) {
-            try requireOpen()
-            group = GroupInProgress(
-                at: Position(head.value + 1), rules, codec, time: sources.now(),
-                over: working ?? GuardedState(store.view.state), known: try lookUp(tickets),
-                replicas, ownReplica: replica
-            ) { [self] position, ids throws(AuthorityFailure) in
-                try self.verdicts(at: position, on: ids)
+            if tickets.contains(where: \.intents.isEmpty) { try await catchUp() }
+            while true {
+                if let fault { throw .unavailable(after: nil, reason: fault) }
+                try requireOpen()
+                var group = GroupInProgress(
+                    at: Position(head.value + 1), rules, codec, time: sources.now(),
+                    over: working ?? GuardedState(store.view.state), known: try lookUp(tickets),
+                    replicas, ownReplica: replica
+                ) { [self] position, ids throws(AuthorityFailure) in
+                    try self.verdicts(at: position, on: ids)
+                }
+                // The group has the only copy of what it changes.
+                (working, replicas) = (nil, [:])
+                let verdicts = tickets.map { group.decide($0) }
+                let isKept = try await commit(group)
+                guard isKept else {
+                    lostCount += 1
+                    try await wait(afterLosing: lostCount)
+                    try await catchUp()
+                    continue
+                }
+                (working, replicas) = group.kept(after: &workingBytes)
+                let (lineage, head) = tail.withLock { ($0.lineage, $0.head) }
+                return verdicts.map { $0.map { Verdicts($0, lineage: lineage, head: head) } }
             }
-        } catch { return all(error) }
-        // The group has the only copy of what it changes.
-        (working, replicas) = (nil, [:])
-        let verdicts = tickets.map { group.decide($0) }
-        if !group.decisions.isEmpty {
-            do throws(CommandError) { try await store.confirm(group.events) } catch {
-                if case .log(.cancelled) = error { return nil }
-                return all(.unavailable(after: nil, reason: "\(error)"))
-            }
-            // A decision that the store could not apply has no effect there (N9).
-            if let fault { return all(.unavailable(after: nil, reason: fault)) }
-            group.teach()
-            let decided = DecidedGroup(position: group.position, group.decisions)
-            // Only this space writes to the log, so the group is its last entry.
-            let end = store.core.published
-            precondition(
-                end.sequence.value == group.position.value,
-                "the log ends at \(end.sequence), and its newest group is at \(group.position)")
-            tail.withLock { $0.append(decided, checksum: end.chain) }
-            decisions.ring()
+        } catch {
+            return Task.isCancelled ? nil : all(error)
         }
-        (working, replicas) = group.kept(after: &workingBytes)
-        let (lineage, head) = tail.withLock { ($0.lineage, $0.head) }
-        return verdicts.map { $0.map { Verdicts($0, lineage: lineage, head: head) } }
+    }
+
+    /// Keeps a group on the disk, and shows it to readers (N2).
+    ///
+    /// - Returns: whether it is there. False if it must be decided again, because another server has decided
+    ///   meanwhile, or may have.
+    private func commit(_ group: GroupInProgress<R>) async throws(AuthorityFailure) -> Bool {
+        if group.decisions.isEmpty { return true }
+        if shared == nil {
+            do throws(CommandError) { try await store.confirm(group.events) } catch {
+                throw .unavailable(after: nil, reason: "\(error)")
+            }
+        } else if try await !append(group) {
+            return false
+        }
+        // A decision that the store could not apply has no effect there (N9).
+        if let fault { throw .unavailable(after: nil, reason: fault) }
+        group.teach()
+        // Only this space writes to the log, so the group is its last entry.
+        let end = store.core.published
+        precondition(
+            end.sequence.value == group.position.value,
+            "the log ends at \(end.sequence), and its newest group is at \(group.position)")
+        let decided = DecidedGroup(position: group.position, group.decisions)
+        tail.withLock { $0.append(decided, checksum: end.chain) }
+        decisions.ring()
+        return true
     }
 
     // MARK: The index

@@ -47,7 +47,8 @@ extension Space {
     nonisolated func digest(
         at position: Position, held checksum: UInt64?
     ) throws(AuthorityFailure) -> RunningDigest? {
-        guard position > 0 else { return nil }
+        // The logs of several servers have the same decisions, and other checksums.
+        guard position > 0, !isShared else { return nil }
         do throws(LogError) {
             let checksum =
                 if let checksum { checksum } else {
@@ -84,7 +85,7 @@ extension Space {
         at position: Position, by codec: DecisionCodec<Read>
     ) throws(AuthorityFailure) -> DecidedGroup<Read> {
         var decisions: [(IntentID, Decision<Read>)] = []
-        for event in try decided(at: position, by: codec) {
+        for event in try store.decisions(at: position, by: codec) {
             switch event.event {
             case .decided(let decision):
                 guard let id = event.intent else { continue }
@@ -100,24 +101,26 @@ extension Space {
         at position: Position, on ids: Set<IntentID>
     ) throws(AuthorityFailure) -> Verdicts<Event> {
         var verdicts: [IntentID: Verdict<Event>] = [:]
-        for event in try decided(at: position, by: codec, where: ids.contains) {
+        for event in try store.decisions(at: position, by: codec, where: ids.contains) {
             if let id = event.intent, case .decided(let decision) = event.event {
                 verdicts[id] = decision.verdict
             }
         }
         return Verdicts(verdicts)
     }
+}
 
+extension Store {
     /// Reads the events of an entry with their intents.
     ///
     /// - Parameter isWanted: whether an intent's event is decoded and returned.
-    private nonisolated func decided<Read>(
+    func decisions<Read>(
         at position: Position, by codec: DecisionCodec<Read>,
         where isWanted: (IntentID) -> Bool = { _ in true }
     ) throws(AuthorityFailure) -> [(intent: IntentID?, event: DecisionEvent<Read>)] {
         let entries: [LogEntry<[UInt8]>]
         do throws(LogError) {
-            entries = try store.recordedEntries(from: LogSequence(position.value), countMax: 1)
+            entries = try recordedEntries(from: LogSequence(position.value), countMax: 1)
         } catch { throw .unavailable(after: nil, reason: "\(error)") }
         guard case .confirmed(let events, _) = entries.first?.content else {
             throw .unavailable(after: nil, reason: "the log has no decision at \(position)")
@@ -155,7 +158,7 @@ private struct ShownGroup<Event: Sendable> {
 }
 
 /// Leaves the bytes of the app's events as they are, to pass them on.
-private struct UndecodedEvents: EventCodec {
+struct UndecodedEvents: EventCodec {
     struct Undecoded: Sendable {}
 
     var format: EventFormat { .none }

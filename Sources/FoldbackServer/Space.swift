@@ -36,13 +36,14 @@ public actor Space<R: Rules> {
     /// The number of effects of earlier versions that do not apply any more, and are left out as on a
     /// device (F9). They come before all others: a space with another fault decides nothing.
     private nonisolated let toleratedFaultCount: Int
-    /// Whether this code leaves a part of some effect unread.
-    private nonisolated let isReadInPart: Bool
     nonisolated let sources: SyncSources
     nonisolated let tail: Mutex<SpaceTail<Event>>
     /// Rings after each group, and when the space is closed.
     nonisolated let decisions: Signal
     private nonisolated let isClosed = Mutex(false)
+    /// Whether a table has the decisions, and the log is a copy.
+    nonisolated let isShared: Bool
+    nonisolated let health: Mutex<SpaceHealth>
 
     // MARK: What deciding needs
 
@@ -55,6 +56,10 @@ public actor Space<R: Rules> {
     var workingBytes = 0
     /// What the index says of replicas.
     var replicas: [ReplicaID: WorkingReplica] = [:]
+    /// The table that has the decisions of all servers; nil if this log alone has them.
+    var shared: SharedLog<R>?
+    /// Whether a request of ``follow()`` waits for its turn.
+    var isFollowWaiting = false
 
     /// Opens the space whose log is in `directory`, or creates it.
     ///
@@ -89,16 +94,29 @@ public actor Space<R: Rules> {
         at directory: URL, named name: SpaceName, rules: R, adopting isAdopting: Bool = false,
         sources: SyncSources, log: LogSources, ringing bell: Signal
     ) async throws(LogError) -> Space {
-        let store = try await Store.open(
-            at: directory, Decided<R.State>.self,
-            also: [AdditionalProjection(DecisionIndex<R.State>.self)], conflicts: .perProjection,
-            confirmedBy: .downlink, durability: .durable, sources: log)
+        let store = try await openStore(at: directory, durability: .durable, log)
         do throws(LogError) {
-            return try await Space(store, name, rules, sources, bell) { isAdopting ? $0 : nil }
+            let founding = try await found(store) { isAdopting ? $0 : nil }
+            return try Space(store, founding, name, rules, sources, bell, over: nil)
         } catch {
             await store.close()
             throw error
         }
+    }
+
+    static func openStore(
+        at directory: URL, durability: Durability, _ sources: LogSources
+    ) async throws(LogError) -> Store<Decided<R.State>> {
+        try await Store.open(
+            at: directory, Decided<R.State>.self,
+            also: [AdditionalProjection(DecisionIndex<R.State>.self)], conflicts: .perProjection,
+            confirmedBy: .downlink, durability: durability, sources: sources)
+    }
+
+    static func storeInMemory(_ sources: LogSources) -> Store<Decided<R.State>> {
+        Store.inMemory(
+            Decided<R.State>.self, also: [AdditionalProjection(DecisionIndex<R.State>.self)],
+            conflicts: .perProjection, confirmedBy: .downlink, sources: sources)
     }
 
     /// Returns a space without a file, for tests and previews. Its log ends with it.
@@ -115,31 +133,28 @@ public actor Space<R: Rules> {
         named name: SpaceName = .main, rules: R, lineage: Lineage, sources: SyncSources,
         log: LogSources
     ) async -> Space {
-        let store = Store.inMemory(
-            Decided<R.State>.self, also: [AdditionalProjection(DecisionIndex<R.State>.self)],
-            conflicts: .perProjection, confirmedBy: .downlink, sources: log)
-        do { return try await Space(store, name, rules, sources, Signal()) { _ in lineage } } catch
-        {
-            preconditionFailure("a log in memory cannot be written: \(error)")
-        }
+        let store = storeInMemory(log)
+        do throws(LogError) {
+            let founding = try await found(store) { _ in lineage }
+            return try Space(store, founding, name, rules, sources, Signal(), over: nil)
+        } catch { preconditionFailure("a log in memory cannot be written: \(error)") }
     }
 
-    /// - Parameter lineage: returns the lineage of a log that is new or a copy, given that of the copy; nil
-    ///   for a fresh one.
-    private init(
-        _ store: Store<Decided<R.State>>, _ name: SpaceName, _ rules: R, _ sources: SyncSources,
-        _ bell: Signal, lineage: @Sendable (Lineage?) -> Lineage?
-    ) async throws(LogError) {
-        let founding = try await Self.found(store, lineage)
+    init(
+        _ store: Store<Decided<R.State>>, _ founding: Founding, _ name: SpaceName, _ rules: R,
+        _ sources: SyncSources, _ bell: Signal, over shared: SharedLog<R>?
+    ) throws(LogError) {
         self.store = store
-        replica = founding.replica
+        self.shared = shared
+        replica = store.status.replica
         firstReplica = store.core.storage.header.replicas.names[0]
         self.name = name
         self.rules = rules
         self.sources = sources
         // The app may share its codec with code that reads other events than those of this log.
         codec = DecisionCodec(inner: R.State.codec).withFreshMembers
-        isReadInPart = try !Self.readsWhole(store, codec)
+        isShared = shared != nil
+        health = Mutex(SpaceHealth(isReadInPart: try !Self.readsWhole(store, codec)))
         toleratedFaultCount = try Self.toleratedFaultCount(of: store)
         decisions = bell
         let end = store.core.published
@@ -156,6 +171,8 @@ public actor Space<R: Rules> {
     ///
     /// Updating the server to code that reads and applies every decision helps.
     public nonisolated var fault: String? {
+        let health = health.withLock { $0 }
+        if let refusal = health.refusal { return refusal }
         let snapshot = store.snapshot
         if snapshot.faults.count > toleratedFaultCount, let fault = snapshot.faults.last {
             return "the decision at entry \(fault.sequence) has no effect: \(fault.reason)"
@@ -163,7 +180,7 @@ public actor Space<R: Rules> {
         if let fault = store.projected(DecisionIndex<R.State>.self).faults.first {
             return "the decision at entry \(fault.sequence) is not in the index: \(fault.reason)"
         }
-        if isReadInPart {
+        if health.isReadInPart {
             return "this code reads only a part of some effects"
         }
         let newest = snapshot.view.newestVersion
@@ -182,6 +199,9 @@ public actor Space<R: Rules> {
             return error
         }
     }
+
+    /// Whether the space must be closed, and opened again, to be of use.
+    nonisolated var mustReopen: Bool { failure != nil || health.withLock { $0.isOutdated } }
 
     /// Returns the verdict on an intent; nil if it has none. The intent may be of any replica.
     ///
@@ -224,10 +244,15 @@ public actor Space<R: Rules> {
         await store.close()
     }
 
-    /// - Throws: `.unavailable` if the space is closed.
+    /// - Throws: `.unavailable` if the space is closed. With a table, also if it lost decisions, or has another
+    ///   lineage now.
     nonisolated func requireOpen() throws(AuthorityFailure) {
-        guard isClosed.withLock({ $0 }) else { return }
-        throw .unavailable(after: .seconds(1), reason: "the space is closed")
+        if isClosed.withLock({ $0 }) {
+            throw .unavailable(after: .seconds(1), reason: "the space is closed")
+        }
+        let health = health.withLock { $0 }
+        if health.isOutdated { throw SharedLogObstacle.otherData.failure }
+        if let reason = health.refusal { throw SharedLogObstacle.refused(reason).failure }
     }
 }
 
@@ -260,7 +285,7 @@ extension Space {
     /// - Parameter codec: learns from the effects, as far as that is needed.
     /// - Complexity: O(1) if the store has no such notes. Else it reads the log, up to the last effect that
     ///   explains a note, or to the end.
-    private static func readsWhole(
+    static func readsWhole(
         _ store: Store<Decided<R.State>>, _ codec: DecisionCodec<Event>
     ) throws(LogError) -> Bool {
         var left: [Effect<Event>] = []
@@ -299,6 +324,11 @@ extension Space {
         _ store: Store<Decided<R.State>>, _ lineage: @Sendable (Lineage?) -> Lineage?
     ) async throws(LogError) -> Founding {
         let status = store.status
+        if let timeline = store.view.founding?.timeline {
+            throw .notALog(
+                path: status.path,
+                reason: "its decisions are in a table (timeline \(timeline)): open it with the table")
+        }
         guard status.sequence.value == status.through.value, status.base == 0 else {
             throw .notALog(
                 path: status.path,

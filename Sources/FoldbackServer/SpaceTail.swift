@@ -37,6 +37,11 @@ struct SpaceTail<Event: Sendable>: Sendable {
         }
     }
 
+    /// Goes on to a later group, and keeps no group in memory: readers find them in the log.
+    mutating func skip(to head: Position, checksum: UInt64) {
+        self = SpaceTail(lineage: lineage, head: head, checksum: checksum)
+    }
+
     /// Returns the group at a position; nil if it is not in memory.
     func group(at position: Position) -> DecidedGroup<Event>? {
         place(of: position).map { groups[$0].group }

@@ -20,7 +20,7 @@ import FoldbackSync
 /// Each open space has one thread. The article Benchmarks of Foldback has what 256 of them cost.
 public actor Spaces<R: Rules> {
     private final class Slot {
-        let opening: Task<Result<Space<R>, LogError>, Never>
+        let opening: Task<Result<Space<R>, AuthorityFailure>, Never>
         /// The open space; nil before it is open.
         var space: Space<R>?
         /// The calls that use the space now.
@@ -30,7 +30,7 @@ public actor Spaces<R: Rules> {
         /// Closes the space; nil while it may be used.
         var closing: Task<Void, Never>?
 
-        init(_ opening: Task<Result<Space<R>, LogError>, Never>) { self.opening = opening }
+        init(_ opening: Task<Result<Space<R>, AuthorityFailure>, Never>) { self.opening = opening }
     }
 
     /// The bell of a space, which outlives the open space: a closed space changes for nobody.
@@ -44,25 +44,32 @@ public actor Spaces<R: Rules> {
     private let directory: URL
     private let openMax: Int
     private let isAdopting: Bool
+    private let table: (any DecisionTable)?
     private let log: LogSources
     private var slots: [SpaceName: Slot] = [:]
     /// Spaces that are on their way to be closed.
     private var closing: [SpaceName: Slot] = [:]
     /// Spaces that could not be opened, and when the next attempt may begin.
-    private var refused: [SpaceName: (error: LogError, until: Timestamp)] = [:]
+    private var refused: [SpaceName: (reason: String, until: Timestamp)] = [:]
     private var bells: [SpaceName: Bell] = [:]
     private var useCount = 0
     private var isClosed = false
+    /// Brings open spaces up to date when the table has more; nil before the first space is used.
+    private var following: Task<Void, Never>?
 
     /// - Parameters:
     ///   - directory: the file URL of the folder that has a folder for each space.
     ///   - rules: the app's decisions, for all spaces.
     ///   - openMax: the most spaces that are open at once, from 1.
     ///   - isAdopting: as for ``Space/open(at:named:rules:adopting:sources:log:)``, for all spaces.
+    ///   - table: the decisions of all servers that share the spaces; nil if the logs in `directory` have
+    ///     them. With a table, those logs are copies; see
+    ///     ``Space/open(at:named:rules:over:sources:log:)``.
     ///   - sources: the source of time for decisions and long polls.
     ///   - log: the source of time and of fresh replica ids for the logs.
     public init(
         in directory: URL, rules: R, openMax: Int = 256, adopting isAdopting: Bool = false,
+        over table: (any DecisionTable)? = nil,
         sources: SyncSources = .system,
         log: LogSources = .system
     ) {
@@ -71,6 +78,7 @@ public actor Spaces<R: Rules> {
         self.rules = rules
         self.openMax = openMax
         self.isAdopting = isAdopting
+        self.table = table
         self.sources = sources
         self.log = log
     }
@@ -104,18 +112,19 @@ public actor Spaces<R: Rules> {
         switch await slot.opening.value {
         case .success(let space):
             slot.space = space
-            defer { if space.failure != nil { close(name, slot) } }
+            defer { if space.mustReopen { close(name, slot) } }
             return try await body(space)
-        case .failure(let error):
+        case .failure(let failure):
             close(name, slot)
-            refused[name] = (error, sources.now().advanced(by: SpaceLimits.refusal))
-            throw .unavailable(after: SpaceLimits.refusal, reason: "\(error)")
+            guard case .unavailable(_, let reason) = failure else { throw failure }
+            refused[name] = (reason, sources.now().advanced(by: SpaceLimits.refusal))
+            throw .unavailable(after: SpaceLimits.refusal, reason: reason)
         }
     }
 
     /// Returns what an operator needs to know of the spaces now.
     public func status() -> SpacesStatus {
-        var faults = refused.mapValues { "\($0.error)" }
+        var faults = refused.mapValues(\.reason)
         for (name, slot) in slots { if let fault = slot.space?.fault { faults[name] = fault } }
         return SpacesStatus(openCount: slots.count, faults: faults)
     }
@@ -123,6 +132,7 @@ public actor Spaces<R: Rules> {
     /// Closes all spaces. Calls that wait for an event or for their turn end.
     public func close() async {
         isClosed = true
+        following?.cancel()
         for bell in bells.values { bell.signal.ring() }
         for (name, slot) in slots { close(name, slot, forAll: true) }
         while let next = closing.values.first { await next.closing?.value }
@@ -135,7 +145,7 @@ public actor Spaces<R: Rules> {
         if let refusal = refused[name] {
             let left = refusal.until.duration(since: sources.now())
             guard left == .zero else {
-                throw .unavailable(after: left, reason: "\(refusal.error)")
+                throw .unavailable(after: left, reason: refusal.reason)
             }
             refused[name] = nil
         }
@@ -149,25 +159,36 @@ public actor Spaces<R: Rules> {
             }
             evicted = close(unused.key, unused.value)
         }
+        follow()
         let before = closing[name]?.closing
-        let place = directory.appending(path: name.folder, directoryHint: .isDirectory)
-        let (rules, isAdopting, sources, log) = (rules, isAdopting, sources, log)
         let bell = bells[name, default: Bell()]
         bells[name] = bell
         let slot = Slot(
             Task {
                 await before?.value
                 await evicted?.value
-                do throws(LogError) {
-                    return .success(
-                        try await Space.open(
-                            at: place, named: name, rules: rules, adopting: isAdopting,
-                            sources: sources, log: log,
-                            ringing: bell.signal))
+                do throws(AuthorityFailure) {
+                    return .success(try await open(name, ringing: bell.signal))
                 } catch { return .failure(error) }
             })
         slots[name] = slot
         return slot
+    }
+
+    private nonisolated func open(
+        _ name: SpaceName, ringing bell: Signal
+    ) async throws(AuthorityFailure) -> Space<R> {
+        let place = directory.appending(path: name.folder, directoryHint: .isDirectory)
+        if let table {
+            return try await Space.open(
+                at: place, named: name, rules: rules, over: table, sources: sources, log: log,
+                ringing: bell)
+        }
+        do throws(LogError) {
+            return try await Space.open(
+                at: place, named: name, rules: rules, adopting: isAdopting, sources: sources,
+                log: log, ringing: bell)
+        } catch { throw .unavailable(after: nil, reason: "\(error)") }
     }
 
     /// Closes a space.
@@ -190,6 +211,32 @@ public actor Spaces<R: Rules> {
             if closing[name] === slot { closing[name] = nil }
         }
         return slot.closing
+    }
+
+    // MARK: The table
+
+    private func follow() {
+        guard let table, following == nil else { return }
+        following = Task { [weak self] in
+            for await name in table.hints() { await self?.take(name) }
+        }
+    }
+
+    /// - Parameter hint: the space that others may have appended to; nil for every space.
+    private func take(_ hint: SpaceName?) {
+        for (name, slot) in slots where hint == nil || hint == name {
+            guard let space = slot.space else { continue }
+            slot.userCount += 1
+            Task {
+                await space.follow()
+                slot.userCount -= 1
+                if space.mustReopen { close(name, slot) }
+            }
+        }
+        // Those who wait for a space that is not open open it.
+        for (name, bell) in bells where slots[name] == nil && (hint == nil || hint == name) {
+            bell.signal.ring()
+        }
     }
 
     // MARK: Bells

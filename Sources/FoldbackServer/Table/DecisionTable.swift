@@ -1,0 +1,67 @@
+import Foldback
+
+/// The decisions of spaces in a database that several servers share.
+///
+/// With a table, each server's own log of a space is a copy of the table's groups. A server decides on its
+/// copy, and appends the group to the table. If another server was faster, nothing of the group is there:
+/// the server reads what the others have decided, and decides again. So all servers together make one
+/// sequence of decisions (N1).
+///
+/// FoldbackPostgres has the table for PostgreSQL. All functions may be called from any task, also at once.
+public protocol DecisionTable: Sendable {
+    /// Appends a group, whole or not at all, and returns when no failure of one machine can lose it.
+    ///
+    /// - Parameters:
+    ///   - group: the group. Its position is the one after that of `head`.
+    ///   - head: the newest group that the caller knows; nil if it knows none.
+    /// - Returns: whether the group is there. False if its position is taken, or if the group at the position
+    ///   before it is another one than `head`: then nothing of the group is there.
+    /// - Throws: a failure after which the group may be there or not. It can even appear later, unless the
+    ///   position is taken then.
+    func append(
+        _ group: TableGroup, after head: TableGroup?, in space: SpaceName
+    ) async throws(TableFailure) -> Bool
+
+    /// Returns whole groups from a position on, ascending and without gaps. They may still be lost, until
+    /// ``barrier()`` has returned.
+    func groups(
+        from position: Position, in space: SpaceName
+    ) async throws(TableFailure) -> TablePage
+
+    /// Returns when no failure of one machine can lose what was read before the call.
+    func barrier() async throws(TableFailure)
+
+    /// Returns the names of spaces that others may have appended to; nil stands for every space. Some hints
+    /// may be missing, so every few seconds comes a nil.
+    ///
+    /// The stream ends never, unless the caller ends it.
+    func hints() -> AsyncStream<SpaceName?>
+}
+
+/// Groups of a table, and what the table knows of the space.
+public struct TablePage: Sendable {
+    /// Ascending and without gaps. Empty if there is no group at the position.
+    public let groups: [TableGroup]
+    /// Whether there are groups after these.
+    public let hasMore: Bool
+    /// The newest founding of the space; nil if there is no group of it at all.
+    public let founding: Founding?
+    /// The database's timeline: a number that grows when a standby takes over, or a backup is put back.
+    public let timeline: UInt32
+
+    public init(groups: [TableGroup], hasMore: Bool, founding: Founding?, timeline: UInt32) {
+        self.groups = groups
+        self.hasMore = hasMore
+        self.founding = founding
+        self.timeline = timeline
+    }
+}
+
+/// The database could not be asked, or did not say whether it did what was asked.
+public struct TableFailure: Error, Hashable, CustomStringConvertible {
+    public let reason: String
+
+    public init(_ reason: String) { self.reason = reason }
+
+    public var description: String { reason }
+}

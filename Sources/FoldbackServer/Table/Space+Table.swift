@@ -1,0 +1,181 @@
+import Foldback
+import FoldbackSync
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What can keep a space from deciding, and may change while it is open.
+struct SpaceHealth: Sendable {
+    /// Whether this code leaves a part of some effect unread.
+    var isReadInPart: Bool
+    /// Why the space serves nothing until an operator has acted; nil if it does.
+    var refusal: String?
+    /// Whether the table has other data now, so that the space must be opened again.
+    var isOutdated = false
+}
+
+extension Space {
+    /// Opens a copy of a space whose decisions are in a table, and brings it up to date.
+    ///
+    /// The log in `directory` is a cache: if it is gone, it is made again from the table. It is written
+    /// without waiting for the disk. If the space has another lineage since, the log is kept beside as
+    /// `DIRECTORY~1`, and a new one is made.
+    ///
+    /// - Parameters:
+    ///   - directory: the file URL of a directory for this log alone. Each server has its own.
+    ///   - name: the space's name in the table.
+    ///   - rules: the app's decisions.
+    ///   - table: the decisions of all servers.
+    ///   - sources: the source of time for decisions and long polls.
+    ///   - log: the source of time and of fresh replica ids for the log.
+    /// - Throws: `.unavailable` if the log cannot be opened, if the table cannot be asked, or if it lacks
+    ///   something that the log has. Nothing stays open.
+    public static func open(
+        at directory: URL, named name: SpaceName, rules: R, over table: any DecisionTable,
+        sources: SyncSources = .system, log: LogSources = .system
+    ) async throws(AuthorityFailure) -> Space {
+        try await open(
+            at: directory, named: name, rules: rules, over: table, sources: sources, log: log,
+            ringing: Signal())
+    }
+
+    static func open(
+        at directory: URL, named name: SpaceName, rules: R, over table: any DecisionTable,
+        sources: SyncSources, log: LogSources, ringing bell: Signal
+    ) async throws(AuthorityFailure) -> Space {
+        while true {
+            let store: Store<Decided<R.State>>
+            do throws(LogError) {
+                store = try await openStore(at: directory, durability: .relaxed, log)
+            } catch { throw .unavailable(after: nil, reason: "\(error)") }
+            do throws(SharedLogObstacle) {
+                return try await Space(copying: store, name, rules, table, sources, bell)
+            } catch {
+                await store.close()
+                guard case .otherData = error else { throw error.failure }
+                try setAside(directory)
+            }
+        }
+    }
+
+    /// The same without a file, for tests.
+    package static func inMemory(
+        named name: SpaceName, rules: R, over table: any DecisionTable, sources: SyncSources,
+        log: LogSources
+    ) async throws(AuthorityFailure) -> Space {
+        do throws(SharedLogObstacle) {
+            return try await Space(
+                copying: storeInMemory(log), name, rules, table, sources, Signal())
+        } catch { throw error.failure }
+    }
+
+    private init(
+        copying store: Store<Decided<R.State>>, _ name: SpaceName, _ rules: R,
+        _ table: any DecisionTable, _ sources: SyncSources, _ bell: Signal
+    ) async throws(SharedLogObstacle) {
+        var shared = try SharedLog<R>(of: store, named: name, in: table)
+        try await shared.catchUp()
+        do throws(LogError) {
+            guard let founding = store.view.founding else { preconditionFailure("not founded") }
+            try self.init(store, founding, name, rules, sources, bell, over: shared)
+        } catch { throw SharedLogObstacle(.log(error)) }
+    }
+
+    /// Keeps the log of a lineage that has ended beside the new one.
+    private static func setAside(_ directory: URL) throws(AuthorityFailure) {
+        let files = FileManager.default
+        let (folder, name) = (directory.deletingLastPathComponent(), directory.lastPathComponent)
+        var number = 1
+        func place() -> URL { folder.appending(path: "\(name)~\(number)") }
+        while files.fileExists(atPath: place().path(percentEncoded: false)) { number += 1 }
+        do { try files.moveItem(at: directory, to: place()) } catch {
+            throw .unavailable(after: nil, reason: "\(error)")
+        }
+    }
+
+    // MARK: Deciding
+
+    /// Appends a group to the table, and then to the log.
+    ///
+    /// - Returns: whether it is there. False if it is not, or if that is not known.
+    func append(_ group: GroupInProgress<R>) async throws(AuthorityFailure) -> Bool {
+        guard var copy = shared else { preconditionFailure("no table") }
+        let row = TableGroup(
+            position: group.position,
+            group.decisions.map { (intent: $0, event: DecisionEvent.decided($1)) })
+        do throws(SharedLogObstacle) {
+            let isThere = try await copy.append(row, as: group.events)
+            shared = copy
+            return isThere
+        } catch {
+            // If the group is there, its intents have their verdicts once the log has caught up.
+            guard case .failed = error else { throw error.failure }
+            return false
+        }
+    }
+
+    /// Lets the servers that decide for one space take turns.
+    ///
+    /// - Throws: `.unavailable` if the table was always faster, or never said what it did.
+    func wait(afterLosing count: Int) async throws(AuthorityFailure) {
+        guard count < SpaceLimits.attemptsMax else {
+            throw .unavailable(after: .seconds(1), reason: "other servers decide for this space")
+        }
+        guard count > 1 else { return }
+        let longest = Double(min(1 << count, 32))
+        await sources.sleep(.milliseconds(longest * sources.jitter()))
+    }
+
+    // MARK: Following
+
+    /// Copies what other servers have decided, and rings if there was something.
+    ///
+    /// Takes its turn among the requests.
+    func follow() async {
+        guard shared != nil, !isFollowWaiting else { return }
+        isFollowWaiting = true
+        _ = try? await decided(Ticket([], by: Self.nobody, waiting: nil))
+    }
+
+    private static var nobody: Account { Account("-")! }
+
+    /// Brings the log up to date. What was kept of the state before is of no use then.
+    ///
+    /// - Throws: `.unavailable`.
+    func catchUp() async throws(AuthorityFailure) {
+        guard var copy = shared else { return }
+        isFollowWaiting = false
+        let before = copy.head?.position
+        let obstacle: SharedLogObstacle?
+        do throws(SharedLogObstacle) {
+            try await copy.catchUp()
+            obstacle = nil
+        } catch { obstacle = error }
+        shared = copy
+        if copy.head?.position != before {
+            (working, replicas) = (nil, [:])
+            if !store.partlyRead.notes.isEmpty {
+                let isReadInPart = (try? Self.readsWhole(store, codec)) != true
+                health.withLock { $0.isReadInPart = isReadInPart }
+            }
+            let end = store.core.published
+            tail.withLock { $0.skip(to: end.through, checksum: end.chain) }
+        }
+        let isOther = store.view.founding?.lineage != lineage
+        let wasRefused = health.withLock { health in
+            defer {
+                health.refusal = nil
+                if case .refused(let reason)? = obstacle { health.refusal = reason }
+                if isOther { health.isOutdated = true }
+                if case .otherData? = obstacle { health.isOutdated = true }
+            }
+            return health.refusal != nil
+        }
+        if copy.head?.position != before || wasRefused { decisions.ring() }
+        if let obstacle { throw obstacle.failure }
+        try requireOpen()
+    }
+}

@@ -1,0 +1,64 @@
+import Foldback
+import Synchronization
+
+/// A table without a database, for tests and simulations. It ends with the process.
+package final class TableInMemory: DecisionTable {
+    private struct State {
+        var spaces: [SpaceName: [TableGroup]] = [:]
+        var timeline: UInt32 = 1
+        var listeners: [AsyncStream<SpaceName?>.Continuation] = []
+    }
+
+    private let state = Mutex(State())
+    private let pageMax: Int
+
+    /// - Parameter pageMax: the most groups of a page.
+    package init(pageMax: Int = 64) { self.pageMax = pageMax }
+
+    package func append(
+        _ group: TableGroup, after head: TableGroup?, in space: SpaceName
+    ) -> Bool {
+        state.withLock { state in
+            guard state.spaces[space]?.last == head else { return false }
+            precondition(group.position.value == (head?.position.value ?? 0) + 1)
+            state.spaces[space, default: []].append(group)
+            for listener in state.listeners { listener.yield(space) }
+            return true
+        }
+    }
+
+    package func groups(from position: Position, in space: SpaceName) -> TablePage {
+        state.withLock { state in
+            let all = state.spaces[space] ?? []
+            let rest = all.dropFirst(Int(position.value) - 1)
+            return TablePage(
+                groups: Array(rest.prefix(pageMax)), hasMore: rest.count > pageMax,
+                founding: all.founding, timeline: state.timeline)
+        }
+    }
+
+    package func barrier() {}
+
+    package func hints() -> AsyncStream<SpaceName?> {
+        AsyncStream { listener in state.withLock { $0.listeners.append(listener) } }
+    }
+
+    /// Puts an earlier state back: the first groups of each space, on another timeline.
+    package func restore(_ heads: [SpaceName: Position], timeline: UInt32) {
+        state.withLock { state in
+            for (space, head) in heads {
+                state.spaces[space] = Array((state.spaces[space] ?? []).prefix(Int(head.value)))
+            }
+            state.timeline = timeline
+        }
+    }
+}
+
+extension [TableGroup] {
+    fileprivate var founding: Founding? {
+        for group in reversed() {
+            for case .founded(let founding) in group.rows { return founding }
+        }
+        return nil
+    }
+}
