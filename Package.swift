@@ -12,6 +12,7 @@ let package = Package(
         .library(name: "FoldbackHistory", targets: ["FoldbackHistory"]),
         .library(name: "FoldbackSync", targets: ["FoldbackSync"]),
         .library(name: "FoldbackServer", targets: ["FoldbackServer"]),
+        .library(name: "FoldbackPostgres", targets: ["FoldbackPostgres"]),
         .library(name: "FoldbackHTTP", targets: ["FoldbackHTTP"]),
         .library(name: "FoldbackUI", targets: ["FoldbackUI"]),
         .library(name: "FoldbackTesting", targets: ["FoldbackTesting"]),
@@ -20,7 +21,10 @@ let package = Package(
     traits: [
         .trait(
             name: "ReplayTool",
-            description: "Compiles FoldbackReplay, and fetches its dependencies.")
+            description: "Compiles FoldbackReplay, and fetches its dependencies."),
+        .trait(
+            name: "Postgres",
+            description: "Compiles FoldbackPostgres, which needs libpq (Debian's libpq-dev)."),
     ],
     dependencies: [
         // For persistent maps: publishing a view does not copy its state.
@@ -45,6 +49,16 @@ let package = Package(
         .target(name: "FoldbackSync", dependencies: ["Foldback"], swiftSettings: strict),
         .target(
             name: "FoldbackServer", dependencies: ["Foldback", "FoldbackSync"],
+            swiftSettings: strict),
+        .systemLibrary(
+            name: "CPostgres", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+        .target(
+            name: "FoldbackPostgres",
+            dependencies: [
+                "Foldback", "FoldbackServer", "FoldbackSync",
+                .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
+            ],
             swiftSettings: strict),
         .target(
             name: "FoldbackHTTP", dependencies: ["Foldback", "FoldbackSync"],

@@ -14,7 +14,7 @@ let package = Package(
         .library(name: "Serving", targets: ["Serving"])
     ],
     dependencies: [
-        .package(name: "Foldback", path: "../.."),
+        .package(name: "Foldback", path: "../..", traits: ["Postgres"]),
         .package(
             url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -32,6 +32,7 @@ let package = Package(
             dependencies: [
                 "CMalloc", "Foldback",
                 .product(name: "FoldbackHistory", package: "Foldback"),
+                .product(name: "FoldbackPostgres", package: "Foldback"),
                 .product(name: "FoldbackServer", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -14,13 +14,13 @@ public protocol DecisionTable: Sendable {
     /// - Parameters:
     ///   - group: the group. Its position is the one after that of `head`.
     ///   - head: the newest group that the caller knows; nil if it knows none.
-    /// - Returns: whether the group is there. False if its position is taken, or if the group at the position
-    ///   before it is another one than `head`: then nothing of the group is there.
+    /// - Returns: the group with its stamp. Nil if its position is taken, or if the group at the position
+    ///   before it is not `head`: then nothing of the group is there.
     /// - Throws: a failure after which the group may be there or not. It can even appear later, unless the
     ///   position is taken then.
     func append(
         _ group: TableGroup, after head: TableGroup?, in space: SpaceName
-    ) async throws(TableFailure) -> Bool
+    ) async throws(TableFailure) -> TableGroup?
 
     /// Returns whole groups from a position on, ascending and without gaps. They may still be lost, until
     /// ``barrier()`` has returned.
@@ -28,8 +28,11 @@ public protocol DecisionTable: Sendable {
         from position: Position, in space: SpaceName
     ) async throws(TableFailure) -> TablePage
 
-    /// Returns when no failure of one machine can lose what was read before the call.
-    func barrier() async throws(TableFailure)
+    /// Returns when no failure of one machine can lose what was read before the call on the same timeline.
+    ///
+    /// - Returns: the database's timeline. If it is another one than that of a page, the page may have been read
+    ///   from a machine that was replaced since, and nothing is known of it.
+    func barrier() async throws(TableFailure) -> UInt32
 
     /// Returns the names of spaces that others may have appended to; nil stands for every space. Some hints
     /// may be missing, so every few seconds comes a nil.

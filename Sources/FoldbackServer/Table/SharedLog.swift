@@ -20,11 +20,7 @@ struct SharedLog<R: Rules>: Sendable {
         self.table = table
         let through = store.status.through
         guard through > 0 else { return }
-        do {
-            head = TableGroup(
-                position: through,
-                try store.decisions(at: through, by: DecisionCodec(inner: UndecodedEvents())))
-        } catch { throw .failed(error) }
+        do { head = try store.tableGroup(at: through) } catch { throw .failed(error) }
     }
 
     /// Appends a group to the table, and then to the log.
@@ -33,10 +29,12 @@ struct SharedLog<R: Rules>: Sendable {
     mutating func append(
         _ group: TableGroup, as events: [ConfirmedEvent<DecisionEvent<R.State.Event>>]
     ) async throws(SharedLogObstacle) -> Bool {
-        do {
-            guard try await table.append(group, after: head, in: name) else { return false }
-        } catch { throw SharedLogObstacle(error) }
-        try await confirm(group, as: events)
+        let stamped: TableGroup?
+        do { stamped = try await table.append(group, after: head, in: name) } catch {
+            throw SharedLogObstacle(error)
+        }
+        guard let stamped else { return false }
+        try await confirm(stamped, as: events)
         return true
     }
 
@@ -62,6 +60,8 @@ struct SharedLog<R: Rules>: Sendable {
     private mutating func takePage() async throws(SharedLogObstacle) -> Bool {
         let page = try await page(from: head?.position ?? 1)
         let founding = try await requireShared(page)
+        // The same group, with its stamp.
+        if let head, let first = page.groups.first, first == head { self.head = first }
         guard let founding else { return try await !note(nil, on: page) }
         for group in page.groups where group.position > head?.position ?? 0 {
             try await confirm(group, as: group.events())
@@ -74,9 +74,11 @@ struct SharedLog<R: Rules>: Sendable {
 
     private func page(from position: Position) async throws(SharedLogObstacle) -> TablePage {
         do {
-            let page = try await table.groups(from: position, in: name)
-            try await table.barrier()
-            return page
+            while true {
+                let page = try await table.groups(from: position, in: name)
+                let timeline = try await table.barrier()
+                if timeline == page.timeline { return page }  // mutant: other-timeline
+            }
         } catch { throw SharedLogObstacle(error) }
     }
 

@@ -3,15 +3,27 @@ import FoldbackSync
 
 /// The decisions of one group, as a table has them.
 ///
-/// Two groups are equal if all of their rows are.
+/// Two groups are equal if their positions and all of their rows are.
 public struct TableGroup: Hashable, Sendable {
     public let position: Position
     /// The rows in order, at least one.
     public let rows: [TableRow]
+    /// What the table knows the group by, for an append after it; nil in a group that is not from a table.
+    public let stamp: Int64?
 
-    public init(position: Position, rows: [TableRow]) {
+    public init(position: Position, rows: [TableRow], stamp: Int64? = nil) {
         self.position = position
         self.rows = rows
+        self.stamp = stamp
+    }
+
+    public static func == (a: TableGroup, b: TableGroup) -> Bool {
+        a.position == b.position && a.rows == b.rows
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(position)
+        hasher.combine(rows)
     }
 }
 

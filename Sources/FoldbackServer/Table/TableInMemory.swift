@@ -17,13 +17,13 @@ package final class TableInMemory: DecisionTable {
 
     package func append(
         _ group: TableGroup, after head: TableGroup?, in space: SpaceName
-    ) -> Bool {
+    ) -> TableGroup? {
         state.withLock { state in
-            guard state.spaces[space]?.last == head else { return false }
+            guard state.spaces[space]?.last == head else { return nil }
             precondition(group.position.value == (head?.position.value ?? 0) + 1)
             state.spaces[space, default: []].append(group)
             for listener in state.listeners { listener.yield(space) }
-            return true
+            return group
         }
     }
 
@@ -37,7 +37,7 @@ package final class TableInMemory: DecisionTable {
         }
     }
 
-    package func barrier() {}
+    package func barrier() -> UInt32 { state.withLock { $0.timeline } }
 
     package func hints() -> AsyncStream<SpaceName?> {
         AsyncStream { listener in state.withLock { $0.listeners.append(listener) } }

@@ -23,6 +23,8 @@ struct Configuration: Sendable {
     let audience: String
     let access: SpaceAccess
     let connectionsMax: Int
+    /// A connection string of PostgreSQL; nil if the folder has the decisions.
+    let postgres: String?
 
     /// The names of the environment, each with its default and a line of help.
     static let names: [(name: String, standard: String, help: String)] = [
@@ -43,6 +45,10 @@ struct Configuration: Sendable {
             "all: each account may use each space; own: only the space with its own name"
         ),
         ("FOLDBACK_CONNECTIONS", "12000", "the most connections at once"),
+        (
+            "FOLDBACK_POSTGRES", "",
+            "a connection string of PostgreSQL, which then has the decisions; as --postgres"
+        ),
     ]
 
     /// - Throws: ``ConfigurationError``.
@@ -80,6 +86,8 @@ struct Configuration: Sendable {
         guard let connections = Int(value("FOLDBACK_CONNECTIONS")), 1...1_000_000 ~= connections
         else { throw ConfigurationError("FOLDBACK_CONNECTIONS must be a number from 1") }
         connectionsMax = connections
+        let postgres = value("FOLDBACK_POSTGRES")
+        self.postgres = postgres.isEmpty ? nil : postgres
     }
 
     private static func address(

@@ -23,12 +23,14 @@ struct Server<R: Rules>: Sendable {
     /// Serves until SIGTERM or SIGINT.
     ///
     /// Then it is not ready, open polls end, decided requests are answered, and it returns within 20 s.
-    func run(_ isAdopting: Bool) async throws {
+    ///
+    /// - Parameter table: the decisions of all servers; nil if the folder has them.
+    func run(_ isAdopting: Bool, over table: (any DecisionTable)?) async throws {
         ServerProcess.prepare()
         let tokens = try await tokens()
         let spaces = Spaces(
             in: configuration.data.appending(path: "spaces", directoryHint: .isDirectory),
-            rules: rules, adopting: isAdopting)
+            rules: rules, adopting: isAdopting, over: table)
         let handler = Handler(spaces, report: report) { await tokens.account(of: $0) }
         var group = ServiceGroupConfiguration(
             services: [

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foldback
 import FoldbackHistory
+import FoldbackPostgres
 import FoldbackServer
 import Foundation
 
@@ -66,7 +67,8 @@ struct ServerCommand: ParsableCommand {
             \(Configuration.names.map { "  \($0.name)=\($0.standard)\n      \($0.help)" }
                 .joined(separator: "\n"))
             """,
-        subcommands: [Serve.self, Token.self, Backup.self], defaultSubcommand: Serve.self)
+        subcommands: [Serve.self, Token.self, Backup.self, Move.self, NewLineage.self],
+        defaultSubcommand: Serve.self)
 
     static var name: String {
         URL(filePath: CommandLine.arguments.first ?? "server").lastPathComponent
@@ -88,10 +90,17 @@ struct ServerCommand: ParsableCommand {
                 """)
         var adopt = false
 
+        @OptionGroup var database: Database
+
         func run<R: Rules>(
             _ configuration: Configuration, _ rules: (SpaceAccess) -> R
         ) async throws {
-            try await Server(configuration, rules(configuration.access)).run(adopt)
+            let table = database.table(configuration)
+            guard table == nil || !adopt else {
+                throw ConfigurationError(
+                    "--adopt is for folders that have the decisions, and PostgreSQL has them")
+            }
+            try await Server(configuration, rules(configuration.access)).run(adopt, over: table)
         }
     }
 
@@ -139,12 +148,87 @@ struct ServerCommand: ParsableCommand {
         func run<R: Rules>(
             _ configuration: Configuration, _ rules: (SpaceAccess) -> R
         ) async throws {
-            guard let space = SpaceName(space) else {
-                throw ConfigurationError("\(space) is not the name of a space")
-            }
+            let space = try SpaceName(argument: space)
             let reader = try LogReader(at: configuration.place(of: space))
             try await reader.backup(to: URL(filePath: directory, directoryHint: .isDirectory))
             print("The log of \(space) is copied to \(directory).")
         }
+    }
+
+    /// The database that has the decisions.
+    struct Database: ParsableArguments {
+        @Option(
+            help: ArgumentHelp(
+                """
+                The decisions are in this PostgreSQL, and the folder has a copy: "host=db1,db2 \
+                dbname=app user=foldback_server". The default is FOLDBACK_POSTGRES.
+                """, valueName: "conninfo"))
+        var postgres: String?
+
+        func table(_ configuration: Configuration) -> PostgresTable? {
+            (postgres ?? configuration.postgres).map { PostgresTable($0) }
+        }
+
+        func required(_ configuration: Configuration) throws -> PostgresTable {
+            guard let table = table(configuration) else {
+                throw ConfigurationError("name the database: --postgres or FOLDBACK_POSTGRES")
+            }
+            return table
+        }
+    }
+
+    struct Move: ServerSubcommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Moves a space from the folder to PostgreSQL. Devices notice nothing.",
+            discussion: """
+                No server may run meanwhile. If it is interrupted, run it again. Afterwards the folder has \
+                a copy, for a server with --postgres.
+                """)
+
+        @Argument(help: "The name of the space.")
+        var space: String
+
+        @OptionGroup var database: Database
+
+        func run<R: Rules>(
+            _ configuration: Configuration, _ rules: (SpaceAccess) -> R
+        ) async throws {
+            let space = try SpaceName(argument: space)
+            let count = try await Space<R>.move(
+                from: configuration.place(of: space), named: space,
+                to: try database.required(configuration))
+            print("\(space) is in PostgreSQL now: \(count) groups of decisions were appended.")
+        }
+    }
+
+    struct NewLineage: ServerSubcommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lets the servers go on with what PostgreSQL has, after it lost decisions.",
+            discussion: """
+                Devices continue on new logs, and send again what is lost. Run it once, when the database \
+                is the one that you want to keep.
+                """)
+
+        @Argument(help: "The name of the space.")
+        var space: String
+
+        @OptionGroup var database: Database
+
+        func run<R: Rules>(
+            _ configuration: Configuration, _ rules: (SpaceAccess) -> R
+        ) async throws {
+            let space = try SpaceName(argument: space)
+            let lineage = try await database.required(configuration).beginNewLineage(of: space)
+            print("The lineage of \(space) is \(lineage) now.")
+        }
+    }
+}
+
+extension SpaceName {
+    fileprivate init(argument: String) throws {
+        guard let name = SpaceName(argument) else {
+            throw ConfigurationError("\(argument) is not the name of a space")
+        }
+        self = name
     }
 }

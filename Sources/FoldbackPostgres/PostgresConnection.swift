@@ -1,0 +1,192 @@
+#if Postgres
+    import CPostgres
+    import FoldbackServer
+
+    #if canImport(Glibc)
+        import Glibc
+    #else
+        import Darwin
+    #endif
+
+    /// One connection, for one thread at a time.
+    ///
+    /// It waits no longer than it says for an answer, also if the server is frozen.
+    final class PostgresConnection {
+        private let connection: OpaquePointer
+        /// Whether the server warned since the statement began. A commit that was canceled while it waited
+        /// for a standby ends with success and a warning (PostgreSQL's `SyncRepWaitForLSN`).
+        private var hasWarned = false
+        private let answerMax: Double
+        /// The process of the server that serves this connection.
+        var serverProcess: Int32 { PQbackendPID(connection) }
+
+        /// Connects to a server that can be written to.
+        ///
+        /// - Parameters:
+        ///   - information: what libpq calls a connection string. It may name several hosts.
+        ///   - attempt: which of them is tried first.
+        ///   - answerMax: the most seconds that a statement may take.
+        init(
+            _ information: String, attempt: Int = 0, answerMax: Double = 10
+        ) throws(TableFailure) {
+            self.answerMax = answerMax
+            let settings =
+                [
+                    ("connect_timeout", "3"), ("tcp_user_timeout", "10000"),
+                    ("application_name", "foldback"),
+                ] + (try Self.settings(information, attempt))
+                // A standby lacks what was not replayed yet.
+                + [("target_session_attrs", "read-write")]
+            let made = withCStrings(settings.map(\.0)) { names in
+                withCStrings(settings.map(\.1)) { PQconnectdbParams(names, $0, 0) }
+            }
+            guard let made else { throw TableFailure("libpq has no memory") }
+            connection = made
+            guard PQstatus(made) == CONNECTION_OK else { throw failure() }
+            PQsetNoticeReceiver(
+                made,
+                { pointer, result in
+                    let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V")))
+                    guard let severity, strcmp(severity, "WARNING") == 0, let pointer else { return }
+                    Unmanaged<PostgresConnection>.fromOpaque(pointer).takeUnretainedValue()
+                        .hasWarned = true
+                }, Unmanaged.passUnretained(self).toOpaque())
+            // An append waits for another one whose transaction is open, but not for long.
+            _ = try run(
+                """
+                SELECT set_config('synchronous_commit', 'on', false), \
+                set_config('lock_timeout', '5s', false), set_config('statement_timeout', '8s', false)
+                """)
+        }
+
+        deinit { PQfinish(connection) }
+
+        var isUsable: Bool { PQstatus(connection) == CONNECTION_OK }
+
+        /// Returns the settings with the hosts in another order: if the first one is a primary that was
+        /// replaced, the next attempt asks another.
+        private static func settings(
+            _ information: String, _ attempt: Int
+        ) throws(TableFailure) -> [(String, String)] {
+            var message: UnsafeMutablePointer<CChar>?
+            guard let options = PQconninfoParse(information, &message) else {
+                defer { PQfreemem(message) }
+                throw TableFailure(message.map { String(cString: $0) } ?? "no connection string")
+            }
+            defer { PQconninfoFree(options) }
+            var settings: [(String, String)] = []
+            var next = options
+            while let keyword = next.pointee.keyword {
+                defer { next += 1 }
+                guard let value = next.pointee.val else { continue }
+                settings.append((String(cString: keyword), String(cString: value)))
+            }
+            for (place, setting) in settings.enumerated()
+            where ["host", "hostaddr", "port"].contains(setting.0) {
+                let items = setting.1.split(separator: ",", omittingEmptySubsequences: false)
+                let first = attempt % items.count
+                settings[place].1 = (items[first...] + items[..<first]).joined(separator: ",")
+            }
+            return settings
+        }
+
+        // MARK: Statements
+
+        /// Runs a statement, and returns its rows.
+        ///
+        /// - Throws: a failure after which it is not known whether the statement was carried out, unless its
+        ///   `state` says so.
+        func run(
+            _ statement: String, _ parameters: [Parameter] = []
+        ) throws(PostgresFailure) -> PostgresRows {
+            hasWarned = false
+            let sent = parameters.withPointers { values, lengths, types, formats in
+                PQsendQueryParams(
+                    connection, statement, Int32(parameters.count), types, values, lengths, formats, 1)
+            }
+            guard sent == 1 else { throw PostgresFailure(failure()) }
+            try awaitAnswer()
+            guard let result = PQgetResult(connection) else { throw PostgresFailure(failure()) }
+            let rows = PostgresRows(result)
+            while let other = PQgetResult(connection) { PQclear(other) }
+            switch PQresultStatus(result) {
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK: break
+            default:
+                let state = PQresultErrorField(result, Int32(UInt8(ascii: "C")))
+                throw PostgresFailure(
+                    TableFailure(words(PQresultErrorMessage(result))),
+                    state: state.map { String(cString: $0) })
+            }
+            guard !hasWarned else {
+                throw PostgresFailure(TableFailure("the commit was canceled, and no standby has it"))
+            }
+            return rows
+        }
+
+        /// Waits until the whole answer is there.
+        private func awaitAnswer() throws(PostgresFailure) {
+            let end = Self.seconds() + answerMax
+            while PQflush(connection) == 1 || PQisBusy(connection) == 1 {
+                let events = PQflush(connection) == 1 ? POLLIN | POLLOUT : POLLIN
+                var wait = pollfd(fd: PQsocket(connection), events: Int16(events), revents: 0)
+                let left = end - Self.seconds()
+                guard left > 0 else {
+                    close(PQsocket(connection))
+                    throw PostgresFailure(TableFailure("no answer within \(Int(answerMax)) s"))
+                }
+                guard poll(&wait, 1, Int32(left * 1_000) + 1) >= 0 || errno == EINTR,
+                    PQconsumeInput(connection) == 1
+                else { throw PostgresFailure(failure()) }
+            }
+        }
+
+        /// Returns the payloads of notifications, with the process that sent each, after at most `seconds`.
+        func notifications(
+            within seconds: Double
+        ) throws(TableFailure) -> [(payload: String, sender: Int32)] {
+            var wait = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
+            _ = poll(&wait, 1, Int32(seconds * 1_000))
+            guard PQconsumeInput(connection) == 1 else { throw failure() }
+            var found: [(String, Int32)] = []
+            while let notice = PQnotifies(connection) {
+                found.append((String(cString: notice.pointee.extra), notice.pointee.be_pid))
+                PQfreemem(notice)
+            }
+            return found
+        }
+
+        private func failure() -> TableFailure { TableFailure(words(PQerrorMessage(connection))) }
+
+        private func words(_ message: UnsafePointer<CChar>?) -> String {
+            let text = message.map { String(cString: $0) } ?? ""
+            return text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        }
+
+        private static func seconds() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
+    }
+
+    /// A statement that failed.
+    struct PostgresFailure: Error {
+        let failure: TableFailure
+        /// PostgreSQL's code of five characters; nil if the server gave none. With a code, the statement had
+        /// no effect.
+        let state: String?
+
+        init(_ failure: TableFailure, state: String? = nil) {
+            self.failure = failure
+            self.state = state
+        }
+    }
+
+    private func withCStrings<T>(
+        _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> T
+    ) -> T {
+        let copies = texts.map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        return body(copies.map { UnsafePointer($0) } + [nil])
+    }
+#endif
