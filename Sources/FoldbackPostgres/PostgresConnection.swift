@@ -52,11 +52,14 @@
                         .hasWarned = true
                 }, Unmanaged.passUnretained(self).toOpaque())
             // An append waits for another one whose transaction is open, but not for long.
-            _ = try run(
-                """
-                SELECT set_config('synchronous_commit', 'on', false), \
-                set_config('lock_timeout', '5s', false), set_config('statement_timeout', '8s', false)
-                """)
+            do {
+                _ = try run(
+                    """
+                    SELECT set_config('synchronous_commit', 'on', false), \
+                    set_config('lock_timeout', '5s', false), \
+                    set_config('statement_timeout', '8s', false)
+                    """)
+            } catch { throw error.failure }
         }
 
         deinit { PQfinish(connection) }

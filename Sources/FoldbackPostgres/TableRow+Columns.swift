@@ -127,7 +127,7 @@
         fileprivate var json: [UInt8] {
             var object: JSON.Object = ["message": .string(message)]
             object["code"] = code.map { .string($0) }
-            return JSON.object(object).bytes
+            return JSON.object(object).encoded
         }
 
         fileprivate init(json bytes: [UInt8]) throws(PostgresFailure) {
@@ -145,7 +145,7 @@
             ]
             object["timeline"] = timeline.map { .integer(Int64($0)) }
             object["loss"] = loss.map { .string($0) }
-            return JSON.object(object).bytes
+            return JSON.object(object).encoded
         }
 
         /// The founding of a backend names no replica.
