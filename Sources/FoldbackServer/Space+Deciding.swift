@@ -23,6 +23,7 @@ extension Space {
         _ intents: [Submission<Event>], by account: Account, from device: SyncPoint
     ) async throws(AuthorityFailure) -> Verdicts<Event> {
         try requireOpen()
+        try await follow(device)
         let (lineage, head) = tail.withLock { ($0.lineage, $0.head) }
         try device.requireShared(with: lineage, head: head) {
             [self] position throws(AuthorityFailure) in

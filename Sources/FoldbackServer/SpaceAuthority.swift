@@ -44,7 +44,8 @@ public struct SpaceAuthority<R: Rules>: Authority {
 
     private func page(after device: SyncPoint) async throws(AuthorityFailure) -> Changes<Event> {
         try await host.using { space throws(AuthorityFailure) in
-            try space.page(after: device, for: account)
+            try await space.follow(device)
+            return try space.page(after: device, for: account)
         }
     }
 

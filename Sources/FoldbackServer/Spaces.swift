@@ -125,7 +125,10 @@ public actor Spaces<R: Rules> {
     /// Returns what an operator needs to know of the spaces now.
     public func status() -> SpacesStatus {
         var faults = refused.mapValues(\.reason)
-        for (name, slot) in slots { if let fault = slot.space?.fault { faults[name] = fault } }
+        for (name, slot) in slots {
+            let health = slot.space?.health.withLock { $0 }
+            if let reason = slot.space?.fault ?? health?.trouble { faults[name] = reason }
+        }
         return SpacesStatus(openCount: slots.count, faults: faults)
     }
 
@@ -228,7 +231,7 @@ public actor Spaces<R: Rules> {
             guard let space = slot.space else { continue }
             slot.userCount += 1
             Task {
-                await space.follow()
+                await space.followHint()
                 slot.userCount -= 1
                 if space.mustReopen { close(name, slot) }
             }
@@ -263,8 +266,8 @@ public actor Spaces<R: Rules> {
 public struct SpacesStatus: Hashable, Sendable {
     /// The spaces that are open.
     public let openCount: Int
-    /// The spaces that decide nothing, each with the reason (N9): those that are open with a fault, and
-    /// those that could not be opened when they were used last.
+    /// The spaces that decide nothing, each with the reason (N9): those that are open with a fault, those
+    /// whose table could not be used, and those that could not be opened when they were used last.
     public let faults: [SpaceName: String]
 }
 

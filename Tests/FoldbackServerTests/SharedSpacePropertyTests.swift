@@ -43,6 +43,8 @@ import Testing
         /// The first answer to each intent.
         private let answers = Mutex<[IntentID: (move: Move, verdict: Verdict<Move>)]>([:])
         private let requests = Mutex(0)
+        /// What each device got, up to which position.
+        private let delivered = Mutex<[(account: Account, through: Position, effects: [IntentID])]>([])
 
         init(seed: UInt64, servers count: Int) {
             self.seed = seed
@@ -86,7 +88,7 @@ import Testing
                 named: name, rules: BoardRules(), over: table, sources: time.sources, log: log)
             servers.withLock { $0[place] = space }
             Task(executorPreference: time) { [table] in
-                for await _ in table.hints() { await space.follow() }
+                for await _ in table.hints() { await space.followHint() }
             }
             return space
         }
@@ -116,6 +118,9 @@ import Testing
             let cells = ["a", "b", "no", "double", "nothing", "mine"]
             var number: UInt64 = 1
             var intents: [Submission<Move>] = []
+            var known = SyncPoint(lineage: nil, through: 0)
+            var effects: [IntentID] = []
+            defer { delivered.withLock { $0.append((account, known.through, effects)) } }
             for _ in 0..<40 {
                 if intents.isEmpty || random.oneIn(8) {
                     intents = (0..<Int.random(in: 1...3, using: &random)).map { _ in
@@ -129,9 +134,20 @@ import Testing
                 let place = Int.random(in: 0..<servers.withLock { $0.count }, using: &random)
                 requests.withLock { $0 += 1 }
                 await pause(20)
-                guard let server = try? await server(place),
-                    let verdicts = try? await server.authority(for: account).submit(intents)
-                else { continue }
+                guard let server = try? await server(place) else { continue }
+                let authority = server.authority(for: account)
+                do throws(AuthorityFailure) {
+                    let changes = try await authority.changes(after: known)
+                    effects += changes.events.compactMap(\.origin)
+                    known = SyncPoint(lineage: changes.lineage, through: changes.through)
+                } catch { if case .superseded = error { throw Failed("\(known) is superseded") } }
+                let verdicts: Verdicts<Move>
+                do throws(AuthorityFailure) {
+                    verdicts = try await authority.submit(intents, from: known)
+                } catch {
+                    if case .superseded = error { throw Failed("\(known) is superseded") }
+                    continue
+                }
                 try note(verdicts, intents)
                 if !random.oneIn(4) { intents = [] }
             }
@@ -154,7 +170,7 @@ import Testing
         /// The server's log has the table's groups, and its state is the fold of them.
         private func check(_ place: Int) async throws {
             let server = try await server(place)
-            await server.follow()
+            try await server.follow()
             let groups = table.groups
             guard server.fault == nil, Int(server.head.value) == groups.count else {
                 throw Failed("server \(place) is at \(server.head) of \(groups.count): \(server.fault ?? "")")
@@ -174,6 +190,10 @@ import Testing
         private func checkOrder() throws {
             let fold = NaiveFold(table.groups)
             if let failure = fold.failure { throw Failed(failure) }
+            for device in delivered.withLock({ $0 }) {
+                guard device.effects == fold.effects(through: device.through, for: device.account)
+                else { throw Failed("a device of \(device.account) got other effects") }
+            }
             try answers.withLock { answers in
                 for (id, answer) in answers {
                     guard fold.verdicts[id] == answer.verdict else {
@@ -202,8 +222,10 @@ import Testing
         private var before: [IntentID: Board] = [:]
         private var rows: [IntentID: DecidedRow] = [:]
         var failure: String?
+        private let groups: [TableGroup]
 
         init(_ groups: [TableGroup]) {
+            self.groups = groups
             for (place, group) in groups.enumerated() {
                 if group.position.value != UInt64(place + 1) { failure = "a gap at \(place)" }
                 for case .decided(let id, let row) in group.rows {
@@ -228,6 +250,17 @@ import Testing
                 let move = try Board.codec.decode(event.bytes.span.bytes, format: event.format)
                 try board.apply(move, EventContext(.intent(id)))
             } catch { failure = "\(id) does not apply: \(error)" }
+        }
+
+        /// The intents whose effects an account may see, in order.
+        func effects(through: Position, for account: Account) -> [IntentID] {
+            groups.filter { $0.position <= through }.flatMap(\.rows).compactMap { row in
+                guard case .decided(let id, let decision) = row else { return nil }
+                switch decision.outcome {
+                case .accepted, .reworded(.some): return id
+                default: return nil
+                }
+            }
         }
 
         /// Returns whether the decision is the one that the rules make on the board before it.

@@ -11,6 +11,8 @@ import FoldbackSync
 struct SpaceHealth: Sendable {
     /// Whether this code leaves a part of some effect unread.
     var isReadInPart: Bool
+    /// Why the table could not be used the last time; nil if it could. The space shows what it has.
+    var trouble: String?
     /// Why the space serves nothing until an operator has acted; nil if it does.
     var refusal: String?
     /// Whether the table has other data now, so that the space must be opened again.
@@ -134,13 +136,27 @@ extension Space {
     /// Copies what other servers have decided, and rings if there was something.
     ///
     /// Takes its turn among the requests.
-    func follow() async {
-        guard shared != nil, !isFollowWaiting else { return }
-        isFollowWaiting = true
-        _ = try? await decided(Ticket([], by: Self.nobody, waiting: nil))
+    func follow() async throws(AuthorityFailure) {
+        guard isShared else { return }
+        _ = try await decided(Ticket([], by: Self.nobody, waiting: nil))
     }
 
     private static var nobody: Account { Account("-")! }
+
+    /// The same after a hint. Several hints need one turn.
+    func followHint() async {
+        if isFollowWaiting { return }
+        isFollowWaiting = true
+        try? await follow()
+    }
+
+    /// Follows if a device knows more than this server: another one told it.
+    nonisolated func follow(_ device: SyncPoint) async throws(AuthorityFailure) {
+        guard isShared else { return }
+        let (lineage, head) = tail.withLock { ($0.lineage, $0.head) }
+        guard device.through > head || lineage.isOther(than: device.lineage) else { return }
+        try await follow()
+    }
 
     /// Brings the log up to date. What was kept of the state before is of no use then.
     ///
@@ -167,10 +183,14 @@ extension Space {
         let isOther = store.view.founding?.lineage != lineage
         let wasRefused = health.withLock { health in
             defer {
-                health.refusal = nil
-                if case .refused(let reason)? = obstacle { health.refusal = reason }
+                (health.refusal, health.trouble) = (nil, nil)
+                switch obstacle {
+                case .refused(let reason)?: health.refusal = reason
+                case .failed(let failure)?: health.trouble = "\(failure)"
+                case .otherData?: health.isOutdated = true
+                case nil: break
+                }
                 if isOther { health.isOutdated = true }
-                if case .otherData? = obstacle { health.isOutdated = true }
             }
             return health.refusal != nil
         }
