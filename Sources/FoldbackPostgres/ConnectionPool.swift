@@ -43,8 +43,9 @@
                 place.queue.async { [self] in
                     waiting.resume(
                         returning: Result { () throws(PostgresFailure) in
-                            do throws(PostgresFailure) { return try body(try connection(of: place)) }
-                            catch {
+                            do throws(PostgresFailure) {
+                                return try body(try connection(of: place))
+                            } catch {
                                 if error.state == nil || place.connection?.isUsable != true {
                                     place.connection = nil
                                     state.withLock { $0.failureCount += 1 }

@@ -23,7 +23,9 @@
             var bytes = Int32(elements.isEmpty ? 0 : 1).bigEndianBytes
             bytes += Int32(elements.contains(nil) ? 1 : 0).bigEndianBytes
             bytes += Int32(bitPattern: element).bigEndianBytes
-            if !elements.isEmpty { bytes += Int32(elements.count).bigEndianBytes + Int32(1).bigEndianBytes }
+            if !elements.isEmpty {
+                bytes += Int32(elements.count).bigEndianBytes + Int32(1).bigEndianBytes
+            }
             for element in elements {
                 bytes += Int32(element?.count ?? -1).bigEndianBytes
                 bytes += element ?? []

@@ -47,7 +47,9 @@
                 made,
                 { pointer, result in
                     let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V")))
-                    guard let severity, strcmp(severity, "WARNING") == 0, let pointer else { return }
+                    guard let severity, strcmp(severity, "WARNING") == 0, let pointer else {
+                        return
+                    }
                     Unmanaged<PostgresConnection>.fromOpaque(pointer).takeUnretainedValue()
                         .hasWarned = true
                 }, Unmanaged.passUnretained(self).toOpaque())
@@ -105,7 +107,8 @@
             hasWarned = false
             let sent = parameters.withPointers { values, lengths, types, formats in
                 PQsendQueryParams(
-                    connection, statement, Int32(parameters.count), types, values, lengths, formats, 1)
+                    connection, statement, Int32(parameters.count), types, values, lengths, formats,
+                    1)
             }
             guard sent == 1 else { throw PostgresFailure(failure()) }
             try awaitAnswer()
@@ -121,7 +124,8 @@
                     state: state.map { String(cString: $0) })
             }
             guard !hasWarned else {
-                throw PostgresFailure(TableFailure("the commit was canceled, and no standby has it"))
+                throw PostgresFailure(
+                    TableFailure("the commit was canceled, and no standby has it"))
             }
             return rows
         }

@@ -164,7 +164,9 @@
                 guard let number = rows.number(row, 2) else { break }
                 group.append(try rows.row(row))
                 let isLast = row + 1 == rows.count
-                if isLast && rows.count < Self.rowsMax || !isLast && rows.number(row + 1, 2) != number {
+                if isLast && rows.count < Self.rowsMax
+                    || !isLast && rows.number(row + 1, 2) != number
+                {
                     groups.append(
                         TableGroup(
                             position: Position(UInt64(number)), rows: group,

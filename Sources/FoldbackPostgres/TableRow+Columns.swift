@@ -155,7 +155,9 @@
                 let replica = ReplicaID(object["replica"]?.string ?? "backend")
             else { throw PostgresFailure(TableFailure("a founding has no lineage")) }
             var timeline: UInt32?
-            if case .integer(let number)? = object["timeline"] { timeline = UInt32(exactly: number) }
+            if case .integer(let number)? = object["timeline"] {
+                timeline = UInt32(exactly: number)
+            }
             self.init(
                 lineage: lineage, replica: replica, timeline: timeline,
                 loss: object["loss"]?.string)

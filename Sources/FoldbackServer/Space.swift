@@ -327,7 +327,8 @@ extension Space {
         if let timeline = store.view.founding?.timeline {
             throw .notALog(
                 path: status.path,
-                reason: "its decisions are in a table (timeline \(timeline)): open it with the table")
+                reason:
+                    "its decisions are in a table (timeline \(timeline)): open it with the table")
         }
         guard status.sequence.value == status.through.value, status.base == 0 else {
             throw .notALog(

@@ -44,7 +44,8 @@ import Testing
         private let answers = Mutex<[IntentID: (move: Move, verdict: Verdict<Move>)]>([:])
         private let requests = Mutex(0)
         /// What each device got, up to which position.
-        private let delivered = Mutex<[(account: Account, through: Position, effects: [IntentID])]>([])
+        private let delivered = Mutex<[(account: Account, through: Position, effects: [IntentID])]>(
+            [])
 
         init(seed: UInt64, servers count: Int) {
             self.seed = seed
@@ -83,7 +84,8 @@ import Testing
         /// Returns a server, which is started if it is not running.
         private func server(_ place: Int) async throws -> Space<BoardRules> {
             if let running = servers.withLock({ $0[place] }), !running.mustReopen { return running }
-            let log = LogSources(now: time.sources.now, freshReplica: LogSources.system.freshReplica)
+            let log = LogSources(
+                now: time.sources.now, freshReplica: LogSources.system.freshReplica)
             let space = try await Space.inMemory(
                 named: name, rules: BoardRules(), over: table, sources: time.sources, log: log)
             servers.withLock { $0[place] = space }
@@ -173,7 +175,9 @@ import Testing
             try await server.follow()
             let groups = table.groups
             guard server.fault == nil, Int(server.head.value) == groups.count else {
-                throw Failed("server \(place) is at \(server.head) of \(groups.count): \(server.fault ?? "")")
+                throw Failed(
+                    "server \(place) is at \(server.head) of \(groups.count): \(server.fault ?? "")"
+                )
             }
             for group in groups {
                 let codec = DecisionCodec(inner: UndecodedEvents())

@@ -78,7 +78,8 @@ extension Space {
         guard founding.timeline != nil || founding.replica == store.status.replica else {
             throw .unavailable(
                 after: nil,
-                reason: "the log is a copy: start the server with it once, with --adopt if it has all")
+                reason:
+                    "the log is a copy: start the server with it once, with --adopt if it has all")
         }
         var last = try await commonPart(of: store, table, name)
         // The mark of the log comes before the table is whole: else two servers could decide.

@@ -109,7 +109,8 @@ struct SharedLog<R: Rules>: Sendable {
         guard timeline == page.timeline else {
             throw .refused(
                 "the database is on timeline \(page.timeline) and the space on \(timeline): a server "
-                    + "with an earlier log of the space must compare them, or 'new-lineage' begin anew")
+                    + "with an earlier log of the space must compare them, or 'new-lineage' begin anew"
+            )
         }
         return founding
     }

@@ -111,6 +111,7 @@ extension Space {
         do throws(SharedLogObstacle) {
             let isThere = try await copy.append(row, as: group.events)
             shared = copy
+            health.withLock { $0.trouble = nil }
             return isThere
         } catch {
             // If the group is there, its intents have their verdicts once the log has caught up.

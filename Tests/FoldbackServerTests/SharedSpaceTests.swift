@@ -1,0 +1,282 @@
+import Foldback
+import FoldbackHistory
+import FoldbackTesting
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FoldbackServer
+@testable import FoldbackSync
+
+/// Question: do servers over one table serve a space as one server would, and stop when the table has lost
+/// what they know?
+@Suite struct SharedSpaceTests {
+    private let directory = TemporaryDirectory()
+    private let table = TableInMemory(pageMax: 2)
+    private let name = SpaceName("board")!
+
+    private func folder(_ server: String) -> URL {
+        directory.url.appending(path: server, directoryHint: .isDirectory)
+    }
+
+    private func open(_ server: String) async throws -> Space<BoardRules> {
+        try await open(server, BoardRules())
+    }
+
+    private func open<R: Rules>(_ server: String, _ rules: R) async throws -> Space<R> {
+        try await Space.open(at: folder(server), named: name, rules: rules, over: table)
+    }
+
+    /// Returns why a call failed; nil if it did not.
+    private func failure(
+        _ body: () async throws -> some Any
+    ) async -> AuthorityFailure? {
+        do { _ = try await body() } catch { return error as? AuthorityFailure }
+        return nil
+    }
+
+    private func decide(
+        _ number: UInt64, _ move: Move, of replica: String = "a", on space: Space<BoardRules>
+    ) async throws -> Verdict<Move>? {
+        try await space.authority(for: .ann).submit([sent(number, move, of: replica)])
+            .byIntent[id(number, of: replica)]
+    }
+
+    // MARK: Deciding
+
+    @Test func `N1: a server decides on what another one has decided`() async throws {
+        let (a, b) = (try await open("a"), try await open("b"))
+        #expect(a.lineage == b.lineage)
+        #expect(try await decide(1, .set("mine", 1), on: a)?.isAccepted == true)
+        let late = try await decide(1, .set("mine", 2), of: "b", on: b)
+        #expect(late == .rejected(Rejection(message: "ann comes too late")))
+        #expect(
+            try await decide(1, .set("mine", 1), on: b) == .accepted(position: 2, replacement: nil))
+        #expect(b.head == 3 && a.head == 2)
+        try await a.follow()
+        #expect(a.head == 3 && a.store.view.state == b.store.view.state)
+    }
+
+    @Test func `a log that is gone is made again, and one that lags catches up`() async throws {
+        let a = try await open("a")
+        for number in 1...9 { _ = try await decide(UInt64(number), .set("a", number), on: a) }
+        let lagging = try await open("b")
+        await lagging.close()
+        for number in 10...12 { _ = try await decide(UInt64(number), .set("a", number), on: a) }
+        for server in ["b", "new"] {
+            let space = try await open(server)
+            #expect(space.head == a.head && space.store.view.state == a.store.view.state)
+            #expect(try await space.store.verify().isSound)
+            #expect(
+                try await decide(3, .set("a", 3), on: space)
+                    == .accepted(position: 4, replacement: nil))
+        }
+    }
+
+    @Test func `a server that lags answers a device that knows more`() async throws {
+        let (a, b) = (try await open("a"), try await open("b"))
+        _ = try await decide(1, .set("a", 1), on: a)
+        let known = SyncPoint(lineage: a.lineage, through: a.head)
+        let page = try await b.authority(for: .ann).changes(after: known)
+        #expect(page.events.isEmpty && page.head == 2)
+        _ = try await decide(2, .set("a", 2), on: a)
+        let later = SyncPoint(lineage: a.lineage, through: a.head)
+        let answer = try await b.authority(for: .ann).submit([sent(3, .set("a", 3))], from: later)
+        #expect(answer.byIntent[id(3)] == .accepted(position: 4, replacement: nil))
+        let beyond = SyncPoint(lineage: a.lineage, through: 9)
+        #expect(
+            await failure { try await b.authority(for: .ann).changes(after: beyond) }
+                == .superseded(shared: 4))
+    }
+
+    @Test func `a long poll on one server ends with a decision of another`() async throws {
+        let servers = ["a", "b"].map { Spaces(in: folder($0), rules: BoardRules(), over: table) }
+        let reader = servers[1].authority(for: .ben, in: name)
+        let page = try await reader.changes(after: SyncPoint(lineage: nil, through: 0))
+        let poll = Task {
+            try await reader.changes(
+                after: SyncPoint(lineage: page.lineage, through: page.through),
+                waiting: .seconds(50))
+        }
+        try await Task.sleep(for: .milliseconds(20))
+        _ = try await servers[0].authority(for: .ann, in: name).submit([sent(1, .set("a", 1))])
+        #expect(try await poll.value.events.map(\.origin) == [id(1)])
+        for server in servers { await server.close() }
+    }
+
+    @Test func `N9: older code stops when newer code has decided`() async throws {
+        let newer = try await open("a", OpenRules<EditionBoard<LastEdition>>())
+        let older = try await open("b", OpenRules<EditionBoard<FirstEdition>>())
+        _ = try await newer.authority(for: .ann).submit([sent(1, .replaceAll(["b": 2]))])
+        let refusal = await failure {
+            try await older.authority(for: .ben).submit([sent(1, .set("a", 1), of: "b")])
+        }
+        #expect(older.fault?.contains("has no effect") == true)
+        #expect(refusal == .unavailable(after: nil, reason: older.fault ?? ""))
+        #expect(table.groups(from: 1, in: name).groups.count == 2)
+    }
+
+    // MARK: Loss
+
+    @Test func `decisions that the table lost stop every server until a new lineage`() async throws
+    {
+        let (a, b) = (try await open("a"), try await open("b"))
+        let lineage = a.lineage
+        for number in 1...4 { _ = try await decide(UInt64(number), .set("a", number), on: a) }
+        // Server b has nothing that is lost.
+        table.restore([name: 3], timeline: 1)
+        let refused = await failure { try await decide(5, .set("a", 5), on: a) }
+        guard case .unavailable(_, let reason)? = refused else {
+            Issue.record("\(String(describing: refused))")
+            return
+        }
+        #expect(reason.contains("lost decisions"))
+        #expect(a.fault == reason)
+        #expect(await failure { try await a.authority(for: .ann).changes(after: 0) } != nil)
+        #expect(await failure { try await decide(1, .set("b", 1), of: "b", on: b) } != nil)
+        #expect(await failure { try await open("new") } != nil)
+
+        let next = try await table.beginNewLineage(of: name)
+        #expect(next != lineage)
+        for space in [a, b] {
+            _ = await failure { try await space.follow() }
+            #expect(space.mustReopen)
+            await space.close()
+        }
+        for server in ["a", "b", "new"] {
+            let space = try await open(server)
+            #expect(space.lineage == next && space.store.view.state.cells == ["a": 2])
+            #expect(
+                await failure {
+                    try await space.authority(for: .ann).changes(
+                        after: SyncPoint(lineage: lineage, through: 3))
+                } == .superseded(shared: 0))
+            await space.close()
+        }
+        // The log with the lost decisions is there to be read.
+        let kept = try LogReader(at: directory.url.appending(path: "a~1"))
+        #expect(try kept.entries(from: 1, countMax: 9).count == 5)
+        #expect(!FileManager.default.fileExists(atPath: folder("b").path + "~1"))
+    }
+
+    @Test func `a server with a log vouches for a new timeline, and one without does not`()
+        async throws
+    {
+        let a = try await open("a")
+        _ = try await decide(1, .set("a", 1), on: a)
+        table.restore([:], timeline: 2)
+        guard case .unavailable(_, let reason)? = await failure({ try await open("new") }) else {
+            Issue.record("a server without a log serves a new timeline")
+            return
+        }
+        #expect(reason.contains("timeline 2 and the space on 1"))
+        try await a.follow()
+        let new = try await open("new")
+        #expect(new.store.view.founding?.timeline == 2 && new.lineage == a.lineage)
+        #expect(
+            try await decide(2, .set("a", 2), on: new) == .accepted(position: 4, replacement: nil))
+    }
+
+    // MARK: Moving
+
+    @Test func `a moved space has the same lineage, positions and verdicts`() async throws {
+        let own = try await Space.open(at: folder("a"), named: name, rules: BoardRules())
+        let moves: [Move] = [.set("a", 1), .set("no", 1), .set("double", 2), .set("nothing", 1)]
+        var verdicts: [Verdict<Move>?] = []
+        for (number, move) in moves.enumerated() {
+            verdicts.append(try await decide(UInt64(number + 1), move, on: own))
+        }
+        let page = try await own.authority(for: .ann).changes(after: 0)
+        let known = SyncPoint(lineage: page.lineage, through: page.through, digest: page.digest)
+        #expect(known.digest != nil)
+        await own.close()
+
+        #expect(await failure { try await open("a") } != nil)
+        for allowed in 0..<6 {
+            let broken = BreakingTable(table, appends: allowed % 3)
+            _ = await failure {
+                try await Space<BoardRules>.move(from: folder("a"), named: name, to: broken)
+            }
+            // Nobody serves a space that is moved in part.
+            let founding = table.groups(from: 1, in: name).founding
+            if founding != nil, founding?.timeline == nil {
+                #expect(await failure { try await open("new") } != nil)
+            }
+        }
+        try await Space<BoardRules>.move(from: folder("a"), named: name, to: table)
+        #expect(try await Space<BoardRules>.move(from: folder("a"), named: name, to: table) == 0)
+        for server in ["a", "other"] {
+            let space = try await open(server)
+            #expect(space.lineage == page.lineage)
+            for (number, move) in moves.enumerated() {
+                #expect(try await decide(UInt64(number + 1), move, on: space) == verdicts[number])
+            }
+            let next = try await space.authority(for: .ann).changes(after: known)
+            #expect(next.events.isEmpty)
+            await space.close()
+        }
+        let refused = await error { () async throws(LogError) in
+            try await Space.open(at: folder("a"), named: name, rules: BoardRules())
+        }
+        #expect("\(String(describing: refused))".contains("its decisions are in a table"))
+    }
+
+    @Test func `a table that cannot be asked stops decisions, and not readers`() async throws {
+        let broken = BreakingTable(table, appends: 1)
+        let space = try await Space.open(
+            at: folder("a"), named: name, rules: BoardRules(), over: broken)
+        guard case .unavailable? = await failure({ try await decide(1, .set("a", 1), on: space) })
+        else {
+            Issue.record("decided without the table")
+            return
+        }
+        #expect(space.health.withLock { $0.trouble }?.contains("broken") == true)
+        #expect(try await space.authority(for: .ann).changes(after: 0).through == 1)
+        broken.repair()
+        #expect(
+            try await decide(1, .set("a", 1), on: space) == .accepted(position: 2, replacement: nil)
+        )
+        #expect(space.health.withLock { $0.trouble } == nil)
+    }
+}
+
+extension Verdict {
+    fileprivate var isAccepted: Bool { if case .accepted = self { true } else { false } }
+}
+
+/// A table that breaks after some appends.
+private final class BreakingTable: DecisionTable {
+    private let table: TableInMemory
+    private let left: Mutex<Int>
+
+    init(_ table: TableInMemory, appends: Int) {
+        self.table = table
+        left = Mutex(appends)
+    }
+
+    func repair() { left.withLock { $0 = .max } }
+
+    func append(
+        _ group: TableGroup, after head: TableGroup?, in space: SpaceName
+    ) async throws(TableFailure) -> TableGroup? {
+        let isBroken = left.withLock { left in
+            guard left > 0 else { return true }
+            left -= 1
+            return false
+        }
+        if isBroken { throw TableFailure("broken") }
+        return table.append(group, after: head, in: space)
+    }
+
+    func groups(
+        from position: Position, in space: SpaceName
+    ) async throws(TableFailure) -> TablePage { table.groups(from: position, in: space) }
+
+    func barrier() async throws(TableFailure) -> UInt32 {
+        if left.withLock({ $0 == 0 }) { throw TableFailure("broken") }
+        return table.barrier()
+    }
+
+    func hints() -> AsyncStream<SpaceName?> { table.hints() }
+}
