@@ -1,6 +1,8 @@
 #if Postgres
     import CPostgres
     import FoldbackServer
+    import Foundation
+    import Synchronization
 
     #if canImport(Glibc)
         import Glibc
@@ -138,6 +140,7 @@
                 var wait = pollfd(fd: PQsocket(connection), events: Int16(events), revents: 0)
                 let left = end - Self.seconds()
                 guard left > 0 else {
+                    cancel()
                     close(PQsocket(connection))
                     throw PostgresFailure(TableFailure("no answer within \(Int(answerMax)) s"))
                 }
@@ -146,6 +149,28 @@
                 else { throw PostgresFailure(failure()) }
             }
         }
+
+        /// Ends the statement at the server too. A commit that waits for a standby waits without end otherwise,
+        /// and keeps one of the server's connections: `statement_timeout` ends before the commit.
+        ///
+        /// On a thread of its own, because a frozen server does not answer that either.
+        private func cancel() {
+            guard let request = PQgetCancel(connection) else { return }
+            let isFirst = Self.isCanceling.withLock { isCanceling in
+                defer { isCanceling = true }
+                return !isCanceling
+            }
+            guard isFirst else { return PQfreeCancel(request) }
+            nonisolated(unsafe) let held = request
+            Thread.detachNewThread {
+                var message = [CChar](repeating: 0, count: 256)
+                _ = PQcancel(held, &message, 256)
+                PQfreeCancel(held)
+                Self.isCanceling.withLock { $0 = false }
+            }
+        }
+
+        private static let isCanceling = Mutex(false)
 
         /// Returns the payloads of notifications, with the process that sent each, after at most `seconds`.
         func notifications(

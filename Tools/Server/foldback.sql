@@ -29,6 +29,10 @@ CREATE TABLE IF NOT EXISTS foldback.decision (
     UNIQUE (space, replica, number)
 );
 
+-- Finds a space's newest name.
+CREATE INDEX IF NOT EXISTS decision_founded ON foldback.decision (space, position)
+    WHERE founded IS NOT NULL;
+
 -- Functions for a backend of your own, in any language. It calls them in the transaction in which it
 -- changes its own tables, so verdict and data commit together:
 --
