@@ -49,8 +49,9 @@ tools() {
     swift "$1" --package-path Tools --scratch-path .build/whole/tools "${whole_modules[@]}" "${@:2}"
 }
 
-# server build|test OPTION...: runs swift on the servers and their tests.
+# server build|test OPTION...: runs swift on the servers and their tests. They can use PostgreSQL.
 server() {
+    need libpq-dev "pkg-config --exists libpq"
     swift "$1" --package-path Tools/Server --scratch-path .build/whole/server \
         "${whole_modules[@]}" "${@:2}"
 }

@@ -61,6 +61,24 @@ check_proxy() {
     rm -r "$folder"
 }
 
+# need_postgres: what tests of servers over PostgreSQL need.
+need_postgres() {
+    need postgresql "ls /usr/lib/postgresql/*/bin/initdb"
+    need python3-psycopg "/usr/bin/python3 -c 'import psycopg'"
+}
+
+# check_backend: an example of a backend in Python keeps the contract, also while things are killed.
+check_backend() {
+    need_postgres
+    local output
+    output=$(CONFORM="$(server build --show-bin-path 2>/dev/null)/conform" \
+        /usr/bin/python3 Tools/Server/Tests/orders_test.py 2>&1) || {
+        echo "$output" >&2
+        return 1
+    }
+    tail -n 3 <<<"$output"
+}
+
 check_server_files() {
     check_contract
     check_service
