@@ -6,9 +6,10 @@
     /// A few connections, each with a thread of its own, so that a statement that waits blocks no task.
     final class ConnectionPool: Sendable {
         /// A connection, and the queue whose thread uses it.
+        ///
+        /// `@unchecked Sendable`: only blocks on the queue, one at a time, touch the connection.
         private final class Place: @unchecked Sendable {
             let queue: DispatchQueue
-            /// Used on the queue alone.
             var connection: PostgresConnection?
 
             init(_ number: Int) { queue = DispatchQueue(label: "foldback.postgres.\(number)") }

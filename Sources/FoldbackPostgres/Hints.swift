@@ -1,5 +1,6 @@
 #if Postgres
     import FoldbackServer
+    import FoldbackSync
     import Foundation
     import Synchronization
 
@@ -29,7 +30,7 @@
                         "SELECT pg_notify('foldback', name) FROM unnest($1::text[]) AS name",
                         [.texts(spaces)])
                 }
-                try? await Task.sleep(for: .milliseconds(20))
+                await SyncSources.system.sleep(.milliseconds(20))
             }
             isRunning = false
         }

@@ -16,7 +16,7 @@
     final class PostgresConnection {
         private let connection: OpaquePointer
         /// Whether the server warned since the statement began. A commit that was canceled while it waited
-        /// for a standby ends with success and a warning (PostgreSQL's `SyncRepWaitForLSN`).
+        /// for a standby ends with success and a warning (SyncRepWaitForLSN in PostgreSQL's syncrep.c).
         private var hasWarned = false
         private let answerMax: Double
         /// The process of the server that serves this connection.

@@ -159,7 +159,7 @@ extension Space {
             do throws(CommandError) { try await store.confirm(group.events) } catch {
                 throw .unavailable(after: nil, reason: "\(error)")
             }
-        } else if try await !append(group) {
+        } else if try await !append(group) {  // mutant: lost-append
             return false
         }
         // A decision that the store could not apply has no effect there (N9).

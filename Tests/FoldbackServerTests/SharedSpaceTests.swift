@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func `a server that lags answers a device that knows more`() async throws {
+    @Test func `N6: a server that lags answers a device that knows more`() async throws {
         let (a, b) = (try await open("a"), try await open("b"))
         _ = try await decide(1, .set("a", 1), on: a)
         let known = SyncPoint(lineage: a.lineage, through: a.head)
@@ -117,9 +117,23 @@ import Testing
         #expect(table.groups(from: 1, in: name).groups.count == 2)
     }
 
+    @Test func `N2: what was read before a standby took over does not count`() async throws {
+        let (a, b) = (try await open("a"), try await open("b"))
+        _ = try await decide(1, .set("a", 1), on: a)
+        await b.close()
+        // The standby never had the decision that the server is about to read.
+        let promoting = PromotingTable(table) { [table, name] in
+            table.restore([name: 1], timeline: 2)
+        }
+        let late = try await Space.open(
+            at: folder("b"), named: name, rules: BoardRules(), over: promoting)
+        #expect(late.store.view.state.cells.isEmpty && late.store.view.founding?.timeline == 2)
+    }
+
     // MARK: Loss
 
-    @Test func `decisions that the table lost stop every server until a new lineage`() async throws
+    @Test func `N6: decisions that the table lost stop every server until a new lineage`()
+        async throws
     {
         let (a, b) = (try await open("a"), try await open("b"))
         let lineage = a.lineage
@@ -160,7 +174,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder("b").path + "~1"))
     }
 
-    @Test func `a server with a log vouches for a new timeline, and one without does not`()
+    @Test func `N6: a server with a log vouches for a new timeline, and one without does not`()
         async throws
     {
         let a = try await open("a")
@@ -275,6 +289,32 @@ private final class BreakingTable: DecisionTable {
 
     func barrier() async throws(TableFailure) -> UInt32 {
         if left.withLock({ $0 == 0 }) { throw TableFailure("broken") }
+        return table.barrier()
+    }
+
+    func hints() -> AsyncStream<SpaceName?> { table.hints() }
+}
+
+/// A table whose standby takes over between a read and the barrier after it.
+private final class PromotingTable: DecisionTable {
+    private let table: TableInMemory
+    private let promote: Mutex<(@Sendable () -> Void)?>
+
+    init(_ table: TableInMemory, _ promote: @escaping @Sendable () -> Void) {
+        self.table = table
+        self.promote = Mutex(promote)
+    }
+
+    func append(
+        _ group: TableGroup, after head: TableGroup?, in space: SpaceName
+    ) async throws(TableFailure) -> TableGroup? { table.append(group, after: head, in: space) }
+
+    func groups(
+        from position: Position, in space: SpaceName
+    ) async throws(TableFailure) -> TablePage { table.groups(from: position, in: space) }
+
+    func barrier() async throws(TableFailure) -> UInt32 {
+        promote.withLock { $0.take() }?()
         return table.barrier()
     }
 

@@ -1,5 +1,11 @@
 import Foldback
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// The decisions of spaces in a database that several servers share.
 ///
 /// With a table, each server's own log of a space is a copy of the table's groups. A server decides on its
@@ -43,11 +49,11 @@ public protocol DecisionTable: Sendable {
 
 /// Groups of a table, and what the table knows of the space.
 public struct TablePage: Sendable {
-    /// Ascending and without gaps. Empty if there is no group at the position.
+    /// Ascending and without gaps. Empty if nothing is at the position.
     public let groups: [TableGroup]
     /// Whether there are groups after these.
     public let hasMore: Bool
-    /// The newest founding of the space; nil if there is no group of it at all.
+    /// The newest founding of the space; nil if the table has nothing of the space.
     public let founding: Founding?
     /// The database's timeline: a number that grows when a standby takes over, or a backup is put back.
     public let timeline: UInt32
@@ -67,4 +73,8 @@ public struct TableFailure: Error, Hashable, CustomStringConvertible {
     public init(_ reason: String) { self.reason = reason }
 
     public var description: String { reason }
+}
+
+extension TableFailure: LocalizedError {
+    public var errorDescription: String? { description }
 }

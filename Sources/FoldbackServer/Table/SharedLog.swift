@@ -90,7 +90,7 @@ struct SharedLog<R: Rules>: Sendable {
     ) async throws(SharedLogObstacle) -> Founding? {
         let own = store.view.founding
         if let head {
-            if page.groups.first == head {
+            if page.groups.first == head {  // mutant: own-head
                 guard page.founding?.timeline != nil else { throw .refused(Self.isMoving) }
                 return page.founding
             }
@@ -106,10 +106,10 @@ struct SharedLog<R: Rules>: Sendable {
         }
         guard let founding = page.founding else { return nil }
         guard let timeline = founding.timeline else { throw .refused(Self.isMoving) }
-        guard timeline == page.timeline else {
+        guard timeline == page.timeline else {  // mutant: new-timeline
             throw .refused(
                 "the database is on timeline \(page.timeline) and the space on \(timeline): a server "
-                    + "with an earlier log of the space must compare them, or 'new-lineage' begin anew"
+                    + "with an earlier log of the space must compare them, or run 'new-lineage'"
             )
         }
         return founding

@@ -155,7 +155,8 @@ extension Space {
     nonisolated func follow(_ device: SyncPoint) async throws(AuthorityFailure) {
         guard isShared else { return }
         let (lineage, head) = tail.withLock { ($0.lineage, $0.head) }
-        guard device.through > head || lineage.isOther(than: device.lineage) else { return }
+        let isBehind = device.through > head  // mutant: ahead-device
+        guard isBehind || lineage.isOther(than: device.lineage) else { return }
         try await follow()
     }
 

@@ -33,4 +33,25 @@ let serverMutants: [Mutant] = [
         "an account uses the replica of another account", rule: "N10",
         test: "N10: a replica belongs to the account that used it first",
         at: "replica-owner", .replace("owner == ticket.account", with: "true")),
+    Mutant(
+        "a server answers although another one was faster", rule: "N1",
+        test: "N1: a server decides on what another one has decided",
+        at: "lost-append",
+        .replace("try await !append(group)", with: "try await append(group) && false")),
+    Mutant(
+        "a server believes what it read from a machine that was replaced", rule: "N2",
+        test: "N2: what was read before a standby took over does not count",
+        at: "other-timeline", .replace("timeline == page.timeline", with: "timeline > 0")),
+    Mutant(
+        "a server that lags supersedes a device", rule: "N6",
+        test: "N6: a server that lags answers a device that knows more",
+        at: "ahead-device", .replace("device.through > head", with: "false")),
+    Mutant(
+        "a server does not compare its log with the table", rule: "N6",
+        test: "N6: decisions that the table lost stop every server until a new lineage",
+        at: "own-head", .replace("page.groups.first == head", with: "head.position > 0")),
+    Mutant(
+        "a server without a log serves a new timeline", rule: "N6",
+        test: "N6: a server with a log vouches for a new timeline, and one without does not",
+        at: "new-timeline", .replace("timeline == page.timeline", with: "timeline > 0")),
 ]
