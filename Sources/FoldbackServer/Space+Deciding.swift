@@ -117,7 +117,7 @@ extension Space {
 
         // Nothing of the group is decided for a caller that is gone.
         if Task.isCancelled { return nil }
-        var lostCount = 0
+        var (lostCount, isUnknown) = (0, false)
         do throws(AuthorityFailure) {
             if tickets.contains(where: \.intents.isEmpty) { try await catchUp() }
             while true {
@@ -133,10 +133,16 @@ extension Space {
                 // The group has the only copy of what it changes.
                 (working, replicas) = (nil, [:])
                 let verdicts = tickets.map { group.decide($0) }
-                let isKept = try await commit(group)
-                guard isKept else {
+                switch try await commit(group) {
+                case .kept: break
+                case .lost:
                     lostCount += 1
                     try await wait(afterLosing: lostCount)
+                    try await catchUp()
+                    continue
+                case .unknown(let failure):
+                    if isUnknown { throw failure }
+                    isUnknown = true
                     try await catchUp()
                     continue
                 }
@@ -150,17 +156,15 @@ extension Space {
     }
 
     /// Keeps a group on the disk, and shows it to readers (N2).
-    ///
-    /// - Returns: whether it is there. False if it must be decided again, because another server has decided
-    ///   meanwhile, or may have.
-    private func commit(_ group: GroupInProgress<R>) async throws(AuthorityFailure) -> Bool {
-        if group.decisions.isEmpty { return true }
+    private func commit(_ group: GroupInProgress<R>) async throws(AuthorityFailure) -> CommitEnd {
+        if group.decisions.isEmpty { return .kept }
         if shared == nil {
             do throws(CommandError) { try await store.confirm(group.events) } catch {
                 throw .unavailable(after: nil, reason: "\(error)")
             }
-        } else if try await !append(group) {  // mutant: lost-append
-            return false
+        } else {
+            let end = try await append(group)
+            guard case .kept = end else { return end }  // mutant: lost-append
         }
         // A decision that the store could not apply has no effect there (N9).
         if let fault { throw .unavailable(after: nil, reason: fault) }
@@ -173,7 +177,7 @@ extension Space {
         let decided = DecidedGroup(position: group.position, group.decisions)
         tail.withLock { $0.append(decided, checksum: end.chain) }
         decisions.ring()
-        return true
+        return .kept
     }
 
     // MARK: The index

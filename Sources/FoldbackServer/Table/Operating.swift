@@ -17,22 +17,41 @@ extension DecisionTable {
     /// - Throws: a failure of the table, also if a server appended at the same time. The space may have the new
     ///   lineage or not: call it again.
     public func beginNewLineage(of space: SpaceName) async throws(TableFailure) -> Lineage {
-        var last: TableGroup?
-        var page = try await groups(from: 1, in: space)
-        while true {
-            last = page.groups.last ?? last
-            guard page.hasMore, let last else { break }
-            page = try await groups(from: last.position.next, in: space)
-        }
+        let page = try await groups(from: 1, in: space)
         let founding = Founding(
             lineage: .fresh(), replica: page.founding?.replica ?? LogSources.system.freshReplica(),
             timeline: page.timeline)
-        let group = TableGroup(
-            position: last?.position.next ?? 1, rows: [.founded(founding)])
-        guard try await append(group, after: last, in: space) != nil else {
+        guard try await append(founding, in: space) else {
             throw TableFailure("another server has appended to \(space): try again")
         }
         return founding.lineage
+    }
+
+    /// Appends a founding after the table's last group, without a log that is up to date.
+    ///
+    /// - Returns: whether it is there.
+    func append(_ founding: Founding, in space: SpaceName) async throws(TableFailure) -> Bool {
+        let last = try await last(of: space)
+        let group = TableGroup(position: last?.position.next ?? 1, rows: [.founded(founding)])
+        return try await append(group, after: last, in: space) != nil
+    }
+
+    /// Returns the space's last group, in O(log n) reads: positions have no gaps.
+    private func last(of space: SpaceName) async throws(TableFailure) -> TableGroup? {
+        // A group is at `below`, or it is 0. None is at `above`.
+        var (below, above): (UInt64, UInt64?) = (0, nil)
+        var last: TableGroup?
+        while above.map({ below + 1 < $0 }) ?? true {
+            let probe = above.map { below + ($0 - below) / 2 } ?? max(1, 2 * below)
+            let page = try await groups(from: Position(probe), in: space)
+            guard let group = page.groups.last else {
+                above = probe
+                continue
+            }
+            (below, last) = (group.position.value, group)
+            if !page.hasMore { break }
+        }
+        return last
     }
 }
 

@@ -128,8 +128,7 @@ struct SharedLog<R: Rules>: Sendable {
         let noted = Founding(
             lineage: founding?.lineage ?? .fresh(),
             replica: founding?.replica ?? store.status.replica, timeline: page.timeline)
-        let group = TableGroup(
-            position: Position((head?.position.value ?? 0) + 1), rows: [.founded(noted)])
+        let group = TableGroup(position: head?.position.next ?? 1, rows: [.founded(noted)])
         return try await append(group, as: group.events())
     }
 
@@ -140,21 +139,11 @@ struct SharedLog<R: Rules>: Sendable {
         let loss = "a server has another decision at position \(head.position)"
         let refusal = SharedLogObstacle.refused("the table lost decisions: \(loss)")
         if first.founding?.loss != nil { throw refusal }
-        var (page, last) = (try await page(from: 1), TableGroup?.none)
-        while true {
-            last = page.groups.last ?? last
-            guard page.hasMore, let last else { break }
-            page = try await self.page(from: Position(last.position.value + 1))
-        }
         guard let own = store.view.founding else { throw refusal }
         let noted = Founding(
-            lineage: own.lineage, replica: own.replica, timeline: page.timeline, loss: loss)
-        let group = TableGroup(
-            position: Position((last?.position.value ?? 0) + 1), rows: [.founded(noted)])
+            lineage: own.lineage, replica: own.replica, timeline: first.timeline, loss: loss)
         // If another server was faster, the next attempt notes it.
-        do { _ = try await table.append(group, after: last, in: name) } catch {
-            throw SharedLogObstacle(error)
-        }
+        do { _ = try await table.append(noted, in: name) } catch { throw SharedLogObstacle(error) }
         throw refusal
     }
 }

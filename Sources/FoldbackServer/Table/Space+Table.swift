@@ -19,6 +19,15 @@ struct SpaceHealth: Sendable {
     var isOutdated = false
 }
 
+/// What became of a group.
+enum CommitEnd {
+    case kept
+    /// Another server was faster, and nothing of the group is there.
+    case lost
+    /// Nobody knows. If the group is there, its intents have their verdicts once the log has caught up.
+    case unknown(AuthorityFailure)
+}
+
 extension Space {
     /// Opens a copy of a space whose decisions are in a table, and brings it up to date.
     ///
@@ -102,8 +111,8 @@ extension Space {
 
     /// Appends a group to the table, and then to the log.
     ///
-    /// - Returns: whether it is there. False if it is not, or if that is not known.
-    func append(_ group: GroupInProgress<R>) async throws(AuthorityFailure) -> Bool {
+    /// - Throws: `.unavailable` if the table lost decisions, or has others.
+    func append(_ group: GroupInProgress<R>) async throws(AuthorityFailure) -> CommitEnd {
         guard var copy = shared else { preconditionFailure("no table") }
         let row = TableGroup(
             position: group.position,
@@ -112,17 +121,16 @@ extension Space {
             let isThere = try await copy.append(row, as: group.events)
             shared = copy
             health.withLock { $0.trouble = nil }
-            return isThere
+            return isThere ? .kept : .lost
         } catch {
-            // If the group is there, its intents have their verdicts once the log has caught up.
-            guard case .failed = error else { throw error.failure }
-            return false
+            guard case .failed(let failure) = error else { throw error.failure }
+            return .unknown(failure)
         }
     }
 
     /// Lets the servers that decide for one space take turns.
     ///
-    /// - Throws: `.unavailable` if the table was always faster, or never said what it did.
+    /// - Throws: `.unavailable` if the others were always faster.
     func wait(afterLosing count: Int) async throws(AuthorityFailure) {
         guard count < SpaceLimits.attemptsMax else {
             throw .unavailable(after: .seconds(1), reason: "other servers decide for this space")
