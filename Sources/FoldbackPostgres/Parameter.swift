@@ -61,8 +61,7 @@
     extension [Parameter] {
         func withPointers<T>(
             _ body: (
-                UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<Int32>, UnsafePointer<Oid>,
-                UnsafePointer<Int32>
+                UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<Int32>, UnsafePointer<Int32>
             ) -> T
         ) -> T {
             // One block of memory has all values.
@@ -78,7 +77,7 @@
                     parameter.bytes == nil ? nil : Optional(start + offset)
                 }
                 return body(
-                    values, map { Int32($0.bytes?.count ?? 0) }, map(\.type), map { _ in 1 })
+                    values, map { Int32($0.bytes?.count ?? 0) }, map { _ in 1 })
             }
         }
     }

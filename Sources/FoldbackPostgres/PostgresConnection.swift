@@ -19,6 +19,8 @@
         /// for a standby ends with success and a warning (SyncRepWaitForLSN in PostgreSQL's syncrep.c).
         private var hasWarned = false
         private let answerMax: Double
+        /// The names of prepared statements.
+        private var names: [String: String] = [:]
         /// The process of the server that serves this connection.
         var serverProcess: Int32 { PQbackendPID(connection) }
 
@@ -106,13 +108,32 @@
         func run(
             _ statement: String, _ parameters: [Parameter] = []
         ) throws(PostgresFailure) -> PostgresRows {
+            let name = try prepared(statement, parameters)
             hasWarned = false
-            let sent = parameters.withPointers { values, lengths, types, formats in
-                PQsendQueryParams(
-                    connection, statement, Int32(parameters.count), types, values, lengths, formats,
-                    1)
+            let sent = parameters.withPointers { values, lengths, formats in
+                PQsendQueryPrepared(
+                    connection, name, Int32(parameters.count), values, lengths, formats, 1)
             }
             guard sent == 1 else { throw PostgresFailure(failure()) }
+            return try answer()
+        }
+
+        /// Returns the name of a statement, which the server parses and plans once for each connection.
+        private func prepared(
+            _ statement: String, _ parameters: [Parameter]
+        ) throws(PostgresFailure) -> String {
+            if let name = names[statement] { return name }
+            let name = "foldback_\(names.count)"
+            let types = parameters.map(\.type)
+            guard PQsendPrepare(connection, name, statement, Int32(types.count), types) == 1 else {
+                throw PostgresFailure(failure())
+            }
+            _ = try answer()
+            names[statement] = name
+            return name
+        }
+
+        private func answer() throws(PostgresFailure) -> PostgresRows {
             try awaitAnswer()
             guard let result = PQgetResult(connection) else { throw PostgresFailure(failure()) }
             let rows = PostgresRows(result)
@@ -141,7 +162,6 @@
                 let left = end - Self.seconds()
                 guard left > 0 else {
                     cancel()
-                    close(PQsocket(connection))
                     throw PostgresFailure(TableFailure("no answer within \(Int(answerMax)) s"))
                 }
                 guard poll(&wait, 1, Int32(left * 1_000) + 1) >= 0 || errno == EINTR,
