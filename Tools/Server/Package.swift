@@ -119,6 +119,7 @@ let package = Package(
                 "foldback-server",
                 "server-demo",
                 .product(name: "FoldbackHTTP", package: "Foldback"),
+                .product(name: "FoldbackPostgres", package: "Foldback"),
                 .product(name: "FoldbackServer", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "FoldbackTesting", package: "Foldback"),

@@ -18,7 +18,7 @@ struct CatchUp {
         guard let address = URL(string: "http://127.0.0.1:\(port)") else {
             throw LoadError("not a port: \(port)")
         }
-        let start = (ContinuousClock.now, server.processorSeconds, Machine.processorMilliseconds)
+        let start = (ContinuousClock.now, [server].processorSeconds, Machine.processorMilliseconds)
         let store = try await Store.open(
             at: place, Documents.self, confirmedBy: .downlink, durability: .durable)
         let downlink = Downlink(
@@ -29,7 +29,7 @@ struct CatchUp {
         guard case .caughtUp(let through) = result else {
             throw LoadError("the device ended with \(result)")
         }
-        let use = ProcessorUse(since: start, server)
+        let use = ProcessorUse(since: start, [server])
         await store.close()
         return (seconds, Int(through.value), use)
     }

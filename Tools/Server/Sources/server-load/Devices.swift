@@ -14,30 +14,35 @@ struct Devices {
         let use: ProcessorUse
         /// The size of an answer.
         let answerBytes: Int
+        /// The number of intents that were accepted, with those of the first requests.
+        let accepted: Int
     }
 
     /// Sends requests for a time, or until there were enough. Then each has been answered, and each
     /// intent was accepted.
     ///
     /// - Parameters:
-    ///   - space: a new space, because the same devices were never in it.
+    ///   - servers: the devices are spread over them.
+    ///   - spaces: new spaces, because the same devices were never in them. The devices are spread over
+    ///     them, too.
     ///   - answerBytes: the size of the answers of a server that decides nothing.
     ///   - requestsMax: the most requests of a device.
     func round(
-        on server: LoadedServer, space: String, answerBytes: Int, time: Duration,
+        on servers: [LoadedServer], spaces: [String], answerBytes: Int = 0, time: Duration,
         requestsMax: Int = .max
     ) throws -> Round {
         let requests = (0..<count).map { device in
-            Numbered(
-                server.submission(
-                    Self.body(device: device, intentsOfRequest), to: space,
-                    answerBytes: answerBytes), numberCount: intentsOfRequest)
+            let server = servers[device % servers.count]
+            let body = server.submission(
+                Self.body(device: device, intentsOfRequest), to: spaces[device % spaces.count],
+                answerBytes: answerBytes)
+            return (Numbered(body, numberCount: intentsOfRequest), port: server.port)
         }
-        let (port, isDeciding) = (server.port, server.kind == .deciding)
+        let isDeciding = servers[0].kind == .deciding
         let (ready, go, ended) = (DispatchGroup(), DispatchSemaphore(value: 0), DispatchGroup())
         let results = Mutex<[Result<[Double], LoadError>]>([])
         let lastBytes = Atomic(0)
-        for request in requests {
+        for (request, port) in requests {
             ready.enter()
             ended.enter()
             Thread.detachNewThread {
@@ -69,7 +74,7 @@ struct Devices {
         }
         ready.wait()
         let start = ContinuousClock.now
-        let use = ProcessorUse.measure(server) {
+        let use = ProcessorUse.measure(servers) {
             for _ in requests { go.signal() }
             ended.wait()
         }
@@ -77,18 +82,37 @@ struct Devices {
         let latencies = try results.withLock { try $0.flatMap { try $0.get() } }.sorted()
         return Round(
             perSecond: Double(latencies.count * intentsOfRequest) / elapsed, latencies: latencies,
-            use: use, answerBytes: lastBytes.load(ordering: .relaxed))
+            use: use, answerBytes: lastBytes.load(ordering: .relaxed),
+            accepted: (latencies.count + count) * intentsOfRequest)
+    }
+
+    /// Many devices fill a space.
+    static let fillers = Devices(count: 50, intentsOfRequest: 64)
+
+    /// Fills a space with effects, or some more.
+    func fill(_ space: String, with effects: Int, on server: LoadedServer) throws -> Round {
+        note("making \(effects.grouped) effects")
+        let ofRequests = count * intentsOfRequest
+        // The first request of each device is not counted by the round.
+        return try round(
+            on: [server], spaces: [space], time: .seconds(1_800),
+            requestsMax: (effects + ofRequests - 1) / ofRequests - 1)
+    }
+
+    /// A merge of 80 bytes into one of 1,000 documents, with the number ``Numbered/first``.
+    static func event(device: Int, _ place: Int) -> String {
+        """
+        {"op":"merge","key":"counter \((device * 64 + place) % 1_000 + 1_000)",\
+        "value":{"count":\(Numbered.first),"note":"xxxxxx"}}
+        """
     }
 
     /// The body of a request whose intents have the number ``Numbered/first`` in place of their own.
-    ///
-    /// An event is a merge of 80 bytes into one of 1,000 documents.
     static func body(device: Int, _ intents: Int) -> [UInt8] {
         let texts = (0..<intents).map { place in
             """
-            {"number":\(Numbered.first),"format":[1,1],"event":{"op":"merge","key":"counter \
-            \((device * 64 + place) % 1_000 + 1_000)","value":{"count":\(Numbered.first),\
-            "note":"xxxxxx"}},"time":1795209600000}
+            {"number":\(Numbered.first),"format":[1,1],"event":\(event(device: device, place)),\
+            "time":1795209600000}
             """
         }
         return Array(

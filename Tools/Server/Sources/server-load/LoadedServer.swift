@@ -1,7 +1,8 @@
 import Foundation
 import Processes
 
-/// A server process under load: `foldback-server`, or the server that decides nothing.
+/// A server process under load: `foldback-server` with or without PostgreSQL, or the server that decides
+/// nothing.
 final class LoadedServer {
     enum Kind: String, CaseIterable {
         case deciding = "HTTP"
@@ -9,7 +10,11 @@ final class LoadedServer {
     }
 
     let kind: Kind
+    /// The start of the names of its figures.
+    let name: String
     let token: String
+    /// The folder of its data.
+    let data: URL
     private let words: [String]
     private let environment: [String: String]
     private var process: RunningProcess
@@ -18,17 +23,35 @@ final class LoadedServer {
     private(set) var adminPort: Int?
 
     /// Starts a server whose data is in `directory`.
-    init(_ kind: Kind, in directory: URL) throws {
+    ///
+    /// - Parameters:
+    ///   - postgres: the connection string of the database that has the decisions; nil for the folder.
+    ///   - other: a server with the same key: this one takes its tokens, too.
+    init(
+        _ kind: Kind, in directory: URL, over postgres: String? = nil,
+        keyOf other: LoadedServer? = nil
+    ) throws {
         self.kind = kind
-        environment = [
-            "FOLDBACK_DATA": directory.appending(path: "server").path,
-            "FOLDBACK_LISTEN": "127.0.0.1:0", "FOLDBACK_ADMIN_LISTEN": "127.0.0.1:0",
+        name = postgres == nil ? kind.rawValue : "PostgreSQL"
+        data = directory.appending(path: "server", directoryHint: .isDirectory)
+        var environment = [
+            "FOLDBACK_DATA": data.path, "FOLDBACK_LISTEN": "127.0.0.1:0",
+            "FOLDBACK_ADMIN_LISTEN": "127.0.0.1:0",
         ]
+        environment["FOLDBACK_POSTGRES"] = postgres
+        self.environment = environment
         // The server refuses names that are not its own, such as those of tests.
         let deciding = ["env", "-u", "FOLDBACK_TEST_EFFORT", executable("foldback-server")]
         words = kind == .deciding ? deciding : [executable("server-load"), "nothing"]
-        token = try run(deciding + ["token", "ann"], environment: environment).output
-            .trimmingCharacters(in: .whitespacesAndNewlines)
+        if let other {
+            try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+            try FileManager.default.copyItem(
+                at: other.data.appending(path: "key"), to: data.appending(path: "key"))
+            token = other.token
+        } else {
+            token = try run(deciding + ["token", "ann"], environment: environment).output
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+        }
         process = try RunningProcess(words, environment: environment, errors: .inherited)
         port = 0
         try readPorts()
@@ -81,6 +104,24 @@ final class LoadedServer {
         return head("GET", "\(space)/changes?\(query)", nil)
     }
 
+    /// Sends a request with one intent until it is accepted, every 10 ms if the server refuses.
+    func accept(_ request: [UInt8], secondsMax: Double = 60) throws(LoadError) {
+        let start = ContinuousClock.now
+        while true {
+            do throws(LoadError) {
+                let verdict = try Connection(to: port).exchange(request)
+                guard kind == .nothing || verdict.count(of: "\"accepted\":{") == 1 else {
+                    throw LoadError(
+                        "not accepted: \(String(decoding: verdict, as: UTF8.self))")
+                }
+                return
+            } catch {
+                guard start.duration(to: .now) < .seconds(secondsMax) else { throw error }
+                usleep(10_000)
+            }
+        }
+    }
+
     private func head(_ method: String, _ path: String, _ length: Int?) -> [UInt8] {
         let length = length.map { "Content-Type: application/json\r\nContent-Length: \($0)\r\n" }
         return Array(
@@ -111,22 +152,31 @@ final class LoadedServer {
     }
 }
 
-/// The shares of the processor that a server and this process used.
+extension [LoadedServer] {
+    /// The processor time of all servers so far, in seconds; nil if unknown.
+    var processorSeconds: Double? {
+        let known = compactMap(\.processorSeconds)
+        return known.count == count ? known.reduce(0, +) : nil
+    }
+}
+
+/// The shares of the processor that servers and this process used.
 struct ProcessorUse {
     let server: Double?
     let load: Double
 
-    static func measure(_ server: LoadedServer, _ body: () throws -> Void) rethrows -> ProcessorUse
-    {
-        let start = (ContinuousClock.now, server.processorSeconds, Machine.processorMilliseconds)
+    static func measure(
+        _ servers: [LoadedServer], _ body: () throws -> Void
+    ) rethrows -> ProcessorUse {
+        let start = (ContinuousClock.now, servers.processorSeconds, Machine.processorMilliseconds)
         try body()
-        return ProcessorUse(since: start, server)
+        return ProcessorUse(since: start, servers)
     }
 
-    init(since start: (ContinuousClock.Instant, Double?, Double), _ server: LoadedServer) {
+    init(since start: (ContinuousClock.Instant, Double?, Double), _ servers: [LoadedServer]) {
         let cores = Double(ProcessInfo.processInfo.activeProcessorCount)
         let all = (start.0.duration(to: .now) / .seconds(1)) * cores
-        let seconds = server.processorSeconds.flatMap { end in start.1.map { end - $0 } }
+        let seconds = servers.processorSeconds.flatMap { end in start.1.map { end - $0 } }
         self.server = seconds.map { $0 / all }
         load = (Machine.processorMilliseconds - start.2) / 1_000 / all
     }

@@ -11,7 +11,7 @@ struct Loads {
     // MARK: The disk
 
     /// What each group of decisions costs at least: the times of writes of a page, each flushed.
-    func disk() throws -> [Measurement] {
+    static func disk(_ directory: URL) throws -> [Measurement] {
         let file = open(directory.appending(path: "pages").path, O_CREAT | O_RDWR, 0o600)
         guard file >= 0 else { throw LoadError("a file cannot be made: \(errno)") }
         defer { close(file) }
@@ -45,50 +45,27 @@ struct Loads {
                 let devices = Devices(count: count, intentsOfRequest: intents)
                 let space = "devices-\(count)-\(intents)-\(round)"
                 let first = try devices.round(
-                    on: deciding, space: space, answerBytes: 0, time: time)
+                    on: [deciding], spaces: [space], time: time)
                 let second = try devices.round(
-                    on: nothing, space: space, answerBytes: first.answerBytes, time: time)
+                    on: [nothing], spaces: [space], answerBytes: first.answerBytes, time: time)
                 measured[place].append((first, second))
             }
         }
         return zip(Self.sizes, measured).flatMap { size, rounds in
             let name = "devices: \(size.0), intents a request: \(size.1)"
             let ratios = rounds.map { $0.deciding.perSecond / $0.nothing.perSecond }
-            return Self.figures(
-                "\(deciding.kind.rawValue), \(name)", rounds.map(\.deciding),
-                note: "\(ratios.median.text) of HTTP that decides nothing", aims: Self.aims[name])
-                + Self.figures("\(nothing.kind.rawValue), \(name)", rounds.map(\.nothing))
+            return rounds.map(\.deciding).figures(
+                "\(deciding.name), \(name)", aims: Self.aims[name],
+                note: "\(ratios.median.text) of HTTP that decides nothing")
+                + rounds.map(\.nothing).figures("\(nothing.name), \(name)")
         }
     }
 
-    private struct Aims {
-        var perSecond: Double?
-        var p50: Double?
-        var p99: Double?
-    }
-
-    private static let aims = [
+    private static let aims: [String: Aims] = [
         "devices: 1, intents a request: 1": Aims(p50: 1),
         "devices: 200, intents a request: 1": Aims(perSecond: 8_000),
         "devices: 50, intents a request: 64": Aims(perSecond: 25_000, p99: 100),
     ]
-
-    private static func figures(
-        _ name: String, _ rounds: [Devices.Round], note: String = "", aims: Aims? = nil
-    ) -> [Measurement] {
-        let samples = rounds.map(\.latencies.count).reduce(0, +)
-        let use = rounds.sorted { $0.perSecond < $1.perSecond }[rounds.count / 2].use.words
-        var speed = rounds.map(\.perSecond).measurement(
-            name, unit: "intents/s", each: "rounds", samples: samples)
-        speed.note = [note, speed.note, use].filter { !$0.isEmpty }.joined(separator: "; ")
-        if let aim = aims?.perSecond { speed = speed.judged(by: .atLeast(aim)) }
-        let times = [(50.0, aims?.p50), (99, aims?.p99)].map { percent, aim in
-            let figure = rounds.map { $0.latencies.percentile(percent) }.measurement(
-                "\(name), p\(Int(percent))", unit: "ms", each: "rounds", samples: samples)
-            return aim.map { figure.judged(by: .atMost($0)) } ?? figure
-        }
-        return [speed] + times
-    }
 
     // MARK: From device to device
 
@@ -98,20 +75,15 @@ struct Loads {
         for round in 1...rounds {
             note("from device to device, round \(round)")
             let space = "propagation-\(round)"
-            let first = try Propagation.round(
-                on: deciding, space: space, count: 500, answerBytes: (0, 0))
+            let first = try Propagation.round(on: deciding, space: space, count: 500)
             let second = try Propagation.round(
                 on: nothing, space: space, count: 500, answerBytes: first.answerBytes)
             measured += [(.deciding, first.latencies), (.nothing, second.latencies)]
         }
         return LoadedServer.Kind.allCases.flatMap { kind in
-            let rounds = measured.filter { $0.0 == kind }.map(\.latencies)
-            return [(50.0, 3.0), (99, 20)].map { percent, aim in
-                let figure = rounds.map { $0.percentile(percent) }.measurement(
-                    "\(kind.rawValue), sent until in another device's poll, p\(Int(percent))",
-                    unit: "ms", each: "rounds", samples: rounds.map(\.count).reduce(0, +))
-                return kind == .deciding ? figure.judged(by: .atMost(aim)) : figure
-            }
+            measured.filter { $0.0 == kind }.map(\.latencies).percentiles(
+                "\(kind.rawValue), sent until in another device's poll",
+                aims: kind == .deciding ? Aims(p50: 3, p99: 20) : nil)
         }
     }
 
@@ -120,9 +92,9 @@ struct Loads {
     /// The memory of many long polls that wait.
     func waitingPolls(_ count: Int) throws -> [Measurement] {
         try [deciding, nothing].flatMap { server in
-            note("waiting polls, \(server.kind.rawValue)")
+            note("waiting polls, \(server.name)")
             let result = try WaitingPolls(count: count).run(on: server, space: "polls")
-            let name = "\(server.kind.rawValue), waiting polls: \(count.grouped)"
+            let name = "\(server.name), waiting polls: \(count.grouped)"
             func size(_ words: String, _ value: Double, _ before: Double) -> Measurement {
                 Measurement(
                     name: "\(name), \(words)", value: value, unit: "MiB", n: 1,
@@ -142,18 +114,11 @@ struct Loads {
 
     // MARK: Catching up
 
-    private static let fillers = Devices(count: 50, intentsOfRequest: 64)
-
     /// A new device fetches everything. Then the server of this space is killed.
     func catchUp(_ effects: Int) async throws -> [Measurement] {
         let space = "catch-up"
-        note("making \(effects.grouped) effects")
-        let ofRequests = Self.fillers.count * Self.fillers.intentsOfRequest
-        // The first request of each device is not counted by the round.
-        let filling = try Self.fillers.round(
-            on: deciding, space: space, answerBytes: 0, time: .seconds(1_800),
-            requestsMax: (effects + ofRequests - 1) / ofRequests - 1)
-        let all = (effects + ofRequests - 1) / ofRequests * ofRequests
+        let filling = try Devices.fillers.fill(space, with: effects, on: deciding)
+        let all = filling.accepted
         let device = CatchUp(server: deciding, space: space, directory: directory)
         let name = "catch-up with \(all.grouped) effects"
         var (whole, alone, raw): ([Double], [Double], [Double]) = ([], [], [])
@@ -189,24 +154,21 @@ struct Loads {
     /// The time from a kill until the next intent is accepted.
     private func restarts(_ space: String, _ decisions: Int) throws -> [Measurement] {
         try [deciding, nothing].map { server in
-            note("kills, \(server.kind.rawValue)")
+            note("kills, \(server.name)")
             var request = Numbered(
                 server.submission(
-                    Devices.body(device: Self.fillers.count, 1), to: space, answerBytes: 150),
+                    Devices.body(device: Devices.fillers.count, 1), to: space, answerBytes: 150),
                 numberCount: 1)
             var times: [Double] = []
             for _ in 0..<7 {
                 let start = ContinuousClock.now
                 try server.restart()
-                let verdict = try Connection(to: server.port).exchange(request.next())
+                try server.accept(request.next())
                 times.append(start.duration(to: .now) / .milliseconds(1))
-                guard server.kind == .nothing || verdict.first("\"accepted\":{") != nil else {
-                    throw LoadError("an intent after a restart was not accepted")
-                }
             }
             let words = server.kind == .deciding ? ", \(decisions.grouped) decisions" : ""
             let figure = times.measurement(
-                "\(server.kind.rawValue), killed\(words), until its first answer", unit: "ms",
+                "\(server.name), killed\(words), until its first answer", unit: "ms",
                 each: "kills")
             return server.kind == .deciding ? figure.judged(by: .atMost(1_000)) : figure
         }

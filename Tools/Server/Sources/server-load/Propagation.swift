@@ -5,15 +5,19 @@ enum Propagation {
     /// Returns the times in milliseconds, ascending: from sending an intent until the other device has the
     /// effect.
     ///
-    /// - Parameter answerBytes: the sizes of the answers of a server that decides nothing.
+    /// - Parameters:
+    ///   - other: the server of the device that waits; nil for the same.
+    ///   - pause: milliseconds before each intent. Most often, the server then has the poll before it.
+    ///   - answerBytes: the sizes of the answers of a server that decides nothing.
     static func round(
-        on server: LoadedServer, space: String, count: Int,
-        answerBytes: (verdict: Int, page: Int)
+        on server: LoadedServer, readingFrom other: LoadedServer? = nil, space: String, count: Int,
+        pause: UInt32 = 2, answerBytes: (verdict: Int, page: Int) = (0, 0)
     ) throws(LoadError) -> (latencies: [Double], answerBytes: (verdict: Int, page: Int)) {
         let body = Devices.body(device: 0, 1)
         var request = Numbered(
             server.submission(body, to: space, answerBytes: answerBytes.verdict), numberCount: 1)
-        let (sender, reader) = (try Connection(to: server.port), try Connection(to: server.port))
+        let sender = try Connection(to: server.port)
+        let reader = try Connection(to: (other ?? server).port)
         // It opens the space, and tells its head: a server that decides nothing counts requests.
         var through = try sender.exchange(request.next()).number(after: "\"head\":") ?? 1
         var sizes = answerBytes
@@ -22,8 +26,7 @@ enum Propagation {
             try reader.send(
                 server.fetch(
                     from: space, after: through, wait: 25, answerBytes: answerBytes.page))
-            // Most often, the server has the poll before the intent.
-            usleep(2_000)
+            usleep(pause * 1_000)
             let start = ContinuousClock.now
             try sender.send(request.next())
             // Meanwhile, the sender's own answer waits in its socket.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Measures `foldback-server` under load, beside HTTP that decides nothing.
+/// Measures `foldback-server` under load, beside HTTP that decides nothing, or over PostgreSQL.
 @main
 struct ServerLoad: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,8 +24,11 @@ struct Measure: AsyncParsableCommand {
     @Option(help: "The seconds of a round.")
     var seconds = 2.0
 
-    @Option(help: "The effects that a device catches up with.")
-    var effects = 1_000_000
+    @Option(help: "Measures servers over PostgreSQL, which this script runs: Tools/Server/cluster.")
+    var postgres: String?
+
+    @Option(help: "The effects that a device or a new server catches up with.")
+    var effects: Int?
 
     @Option(help: "The long polls that wait at once.")
     var polls = 10_000
@@ -38,6 +41,22 @@ struct Measure: AsyncParsableCommand {
         case propagation
         case polls
         case catchUp = "catch-up"
+        case groups
+        case copy
+        case promotion
+
+        static let embedded: [Part] = [.devices, .propagation, .polls, .catchUp]
+        static let shared: [Part] = [.devices, .groups, .propagation, .copy, .promotion]
+    }
+
+    func validate() throws {
+        let parts = postgres == nil ? Part.embedded : Part.shared
+        if let part = only.first(where: { !parts.contains($0) }) {
+            throw ValidationError("\(part.rawValue) is not a part of this run")
+        }
+        guard 1...99 ~= rounds, seconds > 0 else {
+            throw ValidationError("rounds and their seconds must be positive")
+        }
     }
 
     @Flag(help: "Prints JSON objects {name, value, unit, n, note}.")
@@ -54,24 +73,47 @@ struct Measure: AsyncParsableCommand {
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: place) }
         let machine = Machine(measuring: place).measurement
-        let loads = Loads(
-            directory: place, rounds: rounds, time: .seconds(seconds),
-            deciding: try LoadedServer(.deciding, in: place),
-            nothing: try LoadedServer(.nothing, in: place))
-        func isChosen(_ part: Part) -> Bool { only.isEmpty || only.contains(part) }
-        var figures = try loads.disk()
-        if isChosen(.devices) { figures += try loads.devices() }
-        if isChosen(.propagation) { figures += try loads.propagation() }
-        if isChosen(.polls) { figures += try loads.waitingPolls(polls) }
-        if isChosen(.catchUp) { figures += try await loads.catchUp(effects) }
+        let disk = try Loads.disk(place)
+        let figures =
+            if let postgres { try shared(postgres, place) } else { try await embedded(place) }
+        let title = postgres == nil ? "Server over HTTP" : "Servers over PostgreSQL"
         let sections = [
             Section(title: "Machine", measurements: [machine]),
-            Section(title: "Server over HTTP", measurements: figures),
+            Section(title: title, measurements: disk + figures),
         ]
         if let keep {
             try Self.keep(sections, in: URL(filePath: keep, directoryHint: .isDirectory))
         }
         print(json ? try sections.json() : sections.table)
+    }
+
+    private func isChosen(_ part: Part) -> Bool { only.isEmpty || only.contains(part) }
+
+    private func embedded(_ place: URL) async throws -> [Measurement] {
+        let loads = Loads(
+            directory: place, rounds: rounds, time: .seconds(seconds),
+            deciding: try LoadedServer(.deciding, in: place),
+            nothing: try LoadedServer(.nothing, in: place))
+        var figures: [Measurement] = []
+        if isChosen(.devices) { figures += try loads.devices() }
+        if isChosen(.propagation) { figures += try loads.propagation() }
+        if isChosen(.polls) { figures += try loads.waitingPolls(polls) }
+        if isChosen(.catchUp) { figures += try await loads.catchUp(effects ?? 1_000_000) }
+        return figures
+    }
+
+    private func shared(_ script: String, _ place: URL) throws -> [Measurement] {
+        let cluster = try Cluster(script, in: place.appending(path: "cluster"))
+        let loads = try SharedLoads(
+            directory: place, rounds: rounds, time: .seconds(seconds), cluster: cluster)
+        var figures: [Measurement] = []
+        // The table is empty when its size is measured.
+        if isChosen(.groups) { figures += try loads.groups() }
+        if isChosen(.devices) { figures += try loads.devices() }
+        if isChosen(.propagation) { figures += try loads.propagation() }
+        if isChosen(.copy) { figures += try loads.copy(effects ?? 100_000) }
+        if isChosen(.promotion) { figures += try loads.promotion() }
+        return figures
     }
 
     private static func keep(_ sections: [Section], in folder: URL) throws {

@@ -33,12 +33,12 @@ final class TestServer: Sendable {
     /// Starts a server of this package on free ports.
     static func start(
         _ name: String = "foldback-server", in folder: Folder,
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], errors: RunningProcess.Stream = .inherited
     ) async throws -> TestServer {
         try await onThread {
             let process = try RunningProcess(
                 command(name), environment: Self.environment(folder).merging(environment) { $1 },
-                errors: .inherited)
+                errors: errors)
             var addresses: (own: URL?, admin: URL?)
             while let line = process.nextLine() {
                 if let admin = Self.address(in: line, after: "health and metrics on ") {
