@@ -141,16 +141,26 @@
             switch PQresultStatus(result) {
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK: break
             default:
-                let state = PQresultErrorField(result, Int32(UInt8(ascii: "C")))
+                let field = PQresultErrorField(result, Int32(UInt8(ascii: "C")))
+                let state = field.map { String(cString: $0) }
                 throw PostgresFailure(
-                    TableFailure(words(PQresultErrorMessage(result))),
-                    state: state.map { String(cString: $0) })
+                    TableFailure(words(PQresultErrorMessage(result)) + Self.help(with: state)),
+                    state: state)
             }
             guard !hasWarned else {
                 throw PostgresFailure(
                     TableFailure("the commit was canceled, and no standby has it"))
             }
             return rows
+        }
+
+        /// What an operator can do about an error with this code.
+        private static func help(with state: String?) -> String {
+            switch state {
+            case "42P01", "3F000": "; run foldback.sql in this database"
+            case "42501": "; grant the rights that the end of foldback.sql names"
+            default: ""
+            }
         }
 
         /// Waits until the whole answer is there.
