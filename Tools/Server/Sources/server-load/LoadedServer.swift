@@ -104,7 +104,7 @@ final class LoadedServer {
         return head("GET", "\(space)/changes?\(query)", nil)
     }
 
-    /// Sends a request with one intent until it is accepted, every 10 ms if the server refuses.
+    /// Sends a request with one intent until the server accepts it. After a refusal, it waits 10 ms.
     func accept(_ request: [UInt8], secondsMax: Double = 60) throws(LoadError) {
         let start = ContinuousClock.now
         while true {

@@ -6,7 +6,10 @@ import Foundation
 struct ServerLoad: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "server-load",
-        abstract: "Measures a server of documents under load, beside HTTP that decides nothing.",
+        abstract: """
+            Measures a server of documents under load, beside HTTP that decides nothing; or servers \
+            over PostgreSQL, beside plain INSERT statements.
+            """,
         subcommands: [Measure.self, NothingServer.self, PollsProcess.self],
         defaultSubcommand: Measure.self)
 }
