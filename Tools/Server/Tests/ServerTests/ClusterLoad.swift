@@ -52,6 +52,17 @@ final class AnswerLedger: Sendable {
         }
     }
 
+    /// Returns a line for each answer that is not the given verdict.
+    func differences(from verdicts: [IntentID: Verdict<DocumentEvent>]) -> [String] {
+        state.withLock { state in
+            state.answers.compactMap { id, answer in
+                let found = verdicts[id].map { "\($0)" } ?? "nothing"
+                return verdicts[id] == answer.verdict
+                    ? nil : "\(id) was \(answer.verdict), and the table has \(found)"
+            }
+        }
+    }
+
     /// What is wrong with a table.
     struct Finding {
         var answered = 0
