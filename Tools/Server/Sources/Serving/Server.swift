@@ -13,6 +13,7 @@ struct Server<R: Rules>: Sendable {
     private let rules: R
     private let logger: Logger
     private let traffic = Traffic()
+    private let repetitions = Repetitions()
 
     init(_ configuration: Configuration, _ rules: R) {
         self.configuration = configuration
@@ -91,13 +92,15 @@ struct Server<R: Rules>: Sendable {
     // MARK: The log
 
     private func report(_ failure: AuthorityFailure) {
+        guard let leftOut = repetitions.note("\(failure)", at: .now) else { return }
+        let text = leftOut == 0 ? "\(failure)" : "\(failure) (and \(leftOut) times more)"
         switch failure {
         // These are about the client.
-        case .unauthenticated, .superseded: logger.debug("\(failure)")
+        case .unauthenticated, .superseded: logger.debug("\(text)")
         // A server that stops ends its polls with this.
-        case .unavailable where traffic.isStopping: logger.debug("\(failure)")
-        case .unavailable: logger.warning("\(failure)")
-        default: logger.error("\(failure)")
+        case .unavailable where traffic.isStopping: logger.debug("\(text)")
+        case .unavailable: logger.warning("\(text)")
+        default: logger.error("\(text)")
         }
     }
 }

@@ -207,3 +207,17 @@ import Testing
         #expect(missing.errors.contains("none"), "\(missing.errors)")
     }
 }
+
+/// Question: does a fault that every request meets hide the rest of the server's log?
+@Suite struct RepetitionsTests {
+    @Test func `a line is written once in ten seconds, and then says how often it was left out`() {
+        let (lines, start) = (Repetitions(), ContinuousClock.now)
+        #expect(lines.note("full", at: start) == 0)
+        for second in 1...9 {
+            #expect(lines.note("full", at: start.advanced(by: .seconds(second))) == nil)
+        }
+        #expect(lines.note("other", at: start.advanced(by: .seconds(9))) == 0)
+        #expect(lines.note("full", at: start.advanced(by: .seconds(10))) == 9)
+        #expect(lines.note("full", at: start.advanced(by: .seconds(20))) == 0)
+    }
+}
