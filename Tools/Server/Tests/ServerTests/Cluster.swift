@@ -139,7 +139,7 @@ final class Fleet: Sendable {
         self.conninfo = conninfo
         var places: [Place] = []
         var tokens: [String: String] = [:]
-        for number in 0..<count {
+        for _ in 0..<count {
             let folder = try Folder()
             if let first = places.first {
                 try FileManager.default.copyItem(
@@ -154,7 +154,6 @@ final class Fleet: Sendable {
             try Data().write(to: errors)
             places.append(
                 Place(folder: folder, errors: try FileHandle(forWritingTo: errors)))
-            _ = number
         }
         self.places = Mutex(places)
         self.tokens = tokens

@@ -157,8 +157,10 @@ extension ClusterTests {
         } catch {
             clients.cancel()
             _ = try? await clients.value
+            let finding = load.ledger.compare(with: try await cluster.rows(of: "main"))
             let errors = try (0..<2).map { try fleet.errors($0).suffix(2_000) }
-            Issue.record("seed \(seed): \(error)\n\(errors.joined(separator: "\n\n"))")
+            Issue.record(
+                "seed \(seed): \(error)\n\(finding)\n\(errors.joined(separator: "\n\n"))")
             return
         }
         load.stop()
