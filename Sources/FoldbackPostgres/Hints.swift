@@ -1,4 +1,5 @@
 #if Postgres
+    import Foldback
     import FoldbackServer
     import FoldbackSync
     import Foundation
@@ -24,7 +25,7 @@
             while !names.isEmpty {
                 let spaces = names.map { Optional($0.description) }
                 names = []
-                // Those who miss a hint ask the table after some seconds.
+                // Those who miss a hint compare their heads after some seconds.
                 _ = try? await pool.use { connection throws(PostgresFailure) in
                     _ = try connection.run(
                         "SELECT pg_notify('foldback', name) FROM unnest($1::text[]) AS name",
@@ -36,23 +37,41 @@
         }
     }
 
-    /// Waits for the notifications of other servers, on a thread of its own.
-    enum Listener {
-        /// The seconds after which every space may have more.
-        private static var pause: Double { 5 }
+    /// What other servers have appended: their notifications, and every few seconds a comparison, because a
+    /// notification can be lost.
+    struct Hints {
+        private let information: String
+        private let pool: ConnectionPool
 
-        static func hints(
-            _ information: String, ownProcesses: @escaping @Sendable () -> Set<Int32>
+        init(_ information: String, _ pool: ConnectionPool) {
+            self.information = information
+            self.pool = pool
+        }
+
+        func stream(
+            past heads: @escaping @Sendable () async -> [SpaceName: Position]
         ) -> AsyncStream<SpaceName?> {
-            AsyncStream { hints in
-                let over = Over()
-                hints.onTermination = { _ in over.isOver.withLock { $0 = true } }
+            AsyncStream { [information, pool] hints in
+                let comparing = Task {
+                    while !Task.isCancelled {
+                        await SyncSources.system.sleep(.seconds(5))
+                        let known = await heads()
+                        let moved = try? await pool.use { connection throws(PostgresFailure) in
+                            try connection.moved(past: known)
+                        }
+                        for space in moved ?? [] { hints.yield(space) }
+                    }
+                }
+                let isOver = Over()
+                hints.onTermination = { _ in
+                    comparing.cancel()
+                    isOver.value.withLock { $0 = true }
+                }
                 Thread.detachNewThread {
                     var attempt = 0
-                    while !over.isOver.withLock({ $0 }) {
+                    while !isOver.value.withLock({ $0 }) {
                         do throws(TableFailure) {
-                            let connection = try PostgresConnection(information, attempt: attempt)
-                            try listen(on: connection, hints, over, ownProcesses)
+                            try Self.listen(information, attempt, pool, hints, isOver)
                         } catch {
                             attempt += 1
                             Thread.sleep(forTimeInterval: 0.2)
@@ -63,27 +82,29 @@
         }
 
         private final class Over: Sendable {
-            let isOver = Mutex(false)
+            let value = Mutex(false)
         }
 
+        /// Passes on notifications until the stream ends.
+        ///
+        /// - Throws: a failure if the connection ends, or if one of the pool's does: the database may be another
+        ///   one now.
         private static func listen(
-            on connection: PostgresConnection, _ hints: AsyncStream<SpaceName?>.Continuation,
-            _ over: Over, _ ownProcesses: () -> Set<Int32>
+            _ information: String, _ attempt: Int, _ pool: ConnectionPool,
+            _ hints: AsyncStream<SpaceName?>.Continuation, _ isOver: Over
         ) throws(TableFailure) {
+            let failureCount = pool.failureCount
+            let connection = try PostgresConnection(information, attempt: attempt)
             do { _ = try connection.run("LISTEN foldback") } catch { throw error.failure }
-            var next = 0.0
-            while !over.isOver.withLock({ $0 }) {
-                // What was sent before is not received.
-                if next <= 0 {
-                    hints.yield(nil)
-                    next = pause
-                }
-                let own = ownProcesses()
+            // What was sent before is not received.
+            hints.yield(nil)
+            while !isOver.value.withLock({ $0 }) {
+                let own = pool.serverProcesses
                 for (payload, sender) in try connection.notifications(within: 1)
                 where !own.contains(sender) {
                     if let space = SpaceName(payload) { hints.yield(space) }
                 }
-                next -= 1
+                if pool.failureCount != failureCount { throw TableFailure("connection lost") }
             }
         }
     }

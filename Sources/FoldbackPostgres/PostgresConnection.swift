@@ -15,10 +15,11 @@
     /// It waits no longer than it says for an answer, also if the server is frozen.
     final class PostgresConnection {
         private let connection: OpaquePointer
-        /// Whether the server warned since the statement began. A commit that was canceled while it waited
-        /// for a standby ends with success and a warning (SyncRepWaitForLSN in PostgreSQL's syncrep.c).
-        private var hasWarned = false
-        private let answerMax: Double
+        /// What the server warned of since the statement began. A commit that was canceled while it waited for
+        /// a standby ends with success and a warning (SyncRepWaitForLSN in PostgreSQL's syncrep.c).
+        private var warning: String?
+        /// The most seconds that a statement may take.
+        var answerMax: Double
         /// The names of prepared statements.
         private var names: [String: String] = [:]
         /// The process of the server that serves this connection.
@@ -29,18 +30,16 @@
         /// - Parameters:
         ///   - information: what libpq calls a connection string. It may name several hosts.
         ///   - attempt: which of them is tried first.
-        ///   - answerMax: the most seconds that a statement may take.
-        init(
-            _ information: String, attempt: Int = 0, answerMax: Double = 10
-        ) throws(TableFailure) {
-            self.answerMax = answerMax
+        init(_ information: String, attempt: Int = 0) throws(TableFailure) {
+            answerMax = 3
             let settings =
                 [
                     ("connect_timeout", "3"), ("tcp_user_timeout", "10000"),
-                    ("application_name", "foldback"),
+                    ("keepalives_idle", "5"), ("keepalives_interval", "2"),
+                    ("keepalives_count", "3"), ("application_name", "foldback"),
                 ] + (try Self.settings(information, attempt))
-                // A standby lacks what was not replayed yet.
-                + [("target_session_attrs", "read-write")]
+                // A standby lacks what was not replayed yet. Events are bytes of UTF-8.
+                + [("target_session_attrs", "read-write"), ("client_encoding", "UTF8")]
             let made = withCStrings(settings.map(\.0)) { names in
                 withCStrings(settings.map(\.1)) { PQconnectdbParams(names, $0, 0) }
             }
@@ -50,22 +49,39 @@
             PQsetNoticeReceiver(
                 made,
                 { pointer, result in
-                    let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V")))
-                    guard let severity, strcmp(severity, "WARNING") == 0, let pointer else {
-                        return
+                    func field(_ name: Character) -> String? {
+                        PQresultErrorField(result, Int32(name.asciiValue ?? 0)).map {
+                            String(cString: $0)
+                        }
                     }
+                    guard field("V") == "WARNING", let pointer else { return }
                     Unmanaged<PostgresConnection>.fromOpaque(pointer).takeUnretainedValue()
-                        .hasWarned = true
+                        .warning = field("M") ?? "?"
                 }, Unmanaged.passUnretained(self).toOpaque())
-            // An append waits for another one whose transaction is open, but not for long.
-            do {
-                _ = try run(
-                    """
-                    SELECT set_config('synchronous_commit', 'on', false), \
-                    set_config('lock_timeout', '5s', false), \
-                    set_config('statement_timeout', '8s', false)
-                    """)
-            } catch { throw error.failure }
+            PQsetnonblocking(made, 1)
+            do { try prepareSession() } catch { throw error.failure }
+        }
+
+        /// The settings of the role and of the database must not decide what a commit promises.
+        private func prepareSession() throws(PostgresFailure) {
+            let settings = [
+                "synchronous_commit": "on", "client_min_messages": "warning",
+                "default_transaction_isolation": "read committed", "search_path": "",
+                // An append waits for another one whose transaction is open, but not for long.
+                "lock_timeout": "5s", "statement_timeout": "8s",
+                // A plan that was made while the table was empty.
+                "enable_seqscan": "off",
+            ]
+            let calls = settings.sorted { $0.key < $1.key }
+                .map { "pg_catalog.set_config('\($0.key)', '\($0.value)', false)" }
+            let rows = try run(
+                "SELECT pg_catalog.current_setting('server_encoding'), "
+                    + calls.joined(separator: ", "))
+            guard rows.text(0, 0) == "UTF8" else {
+                throw PostgresFailure(
+                    TableFailure(
+                        "the database has the encoding \(rows.text(0, 0) ?? "?"), not UTF8"))
+            }
         }
 
         deinit { PQfinish(connection) }
@@ -74,13 +90,14 @@
 
         /// Returns the settings with the hosts in another order: if the first one is a primary that was
         /// replaced, the next attempt asks another.
-        private static func settings(
+        static func settings(
             _ information: String, _ attempt: Int
         ) throws(TableFailure) -> [(String, String)] {
             var message: UnsafeMutablePointer<CChar>?
             guard let options = PQconninfoParse(information, &message) else {
                 defer { PQfreemem(message) }
-                throw TableFailure(message.map { String(cString: $0) } ?? "no connection string")
+                let words = message.map { Self.words(String(cString: $0)) }
+                throw TableFailure(words ?? "no connection string")
             }
             defer { PQconninfoFree(options) }
             var settings: [(String, String)] = []
@@ -109,7 +126,7 @@
             _ statement: String, _ parameters: [Parameter] = []
         ) throws(PostgresFailure) -> PostgresRows {
             let name = try prepared(statement, parameters)
-            hasWarned = false
+            warning = nil
             let sent = parameters.withPointers { values, lengths, formats in
                 PQsendQueryPrepared(
                     connection, name, Int32(parameters.count), values, lengths, formats, 1)
@@ -134,24 +151,25 @@
         }
 
         private func answer() throws(PostgresFailure) -> PostgresRows {
-            try awaitAnswer()
-            guard let result = PQgetResult(connection) else { throw PostgresFailure(failure()) }
+            let end = Self.seconds() + answerMax
+            guard let result = try result(until: end) else { throw PostgresFailure(failure()) }
             let rows = PostgresRows(result)
-            while let other = PQgetResult(connection) { PQclear(other) }
-            switch PQresultStatus(result) {
-            case PGRES_COMMAND_OK, PGRES_TUPLES_OK: break
-            default:
-                let field = PQresultErrorField(result, Int32(UInt8(ascii: "C")))
-                let state = field.map { String(cString: $0) }
-                throw PostgresFailure(
-                    TableFailure(words(PQresultErrorMessage(result)) + Self.help(with: state)),
-                    state: state)
+            while let other = try self.result(until: end) { PQclear(other) }
+            guard let error = rows.error else {
+                if let warning { throw PostgresFailure(TableFailure(Self.words(warning))) }
+                return rows
             }
-            guard !hasWarned else {
-                throw PostgresFailure(
-                    TableFailure("the commit was canceled, and no standby has it"))
-            }
-            return rows
+            throw PostgresFailure(
+                TableFailure(Self.words(error.message) + Self.help(with: error.state)),
+                state: error.state)
+        }
+
+        /// Returns the next result; nil after the last one.
+        private func result(
+            until end: Double
+        ) throws(PostgresFailure) -> OpaquePointer? {
+            try awaitAnswer(until: end)
+            return PQgetResult(connection)
         }
 
         /// What an operator can do about an error with this code.
@@ -164,8 +182,7 @@
         }
 
         /// Waits until the whole answer is there.
-        private func awaitAnswer() throws(PostgresFailure) {
-            let end = Self.seconds() + answerMax
+        private func awaitAnswer(until end: Double) throws(PostgresFailure) {
             while PQflush(connection) == 1 || PQisBusy(connection) == 1 {
                 let events = PQflush(connection) == 1 ? POLLIN | POLLOUT : POLLIN
                 var wait = pollfd(fd: PQsocket(connection), events: Int16(events), revents: 0)
@@ -186,21 +203,22 @@
         /// On a thread of its own, because a frozen server does not answer that either.
         private func cancel() {
             guard let request = PQgetCancel(connection) else { return }
-            let isFirst = Self.isCanceling.withLock { isCanceling in
-                defer { isCanceling = true }
-                return !isCanceling
+            let hasRoom = Self.cancels.withLock { count in
+                defer { count += count < 8 ? 1 : 0 }
+                return count < 8
             }
-            guard isFirst else { return PQfreeCancel(request) }
+            guard hasRoom else { return PQfreeCancel(request) }
             nonisolated(unsafe) let held = request
             Thread.detachNewThread {
                 var message = [CChar](repeating: 0, count: 256)
                 _ = PQcancel(held, &message, 256)
                 PQfreeCancel(held)
-                Self.isCanceling.withLock { $0 = false }
+                Self.cancels.withLock { $0 -= 1 }
             }
         }
 
-        private static let isCanceling = Mutex(false)
+        /// The cancels that wait for a server.
+        private static let cancels = Mutex(0)
 
         /// Returns the payloads of notifications, with the process that sent each, after at most `seconds`.
         func notifications(
@@ -217,11 +235,12 @@
             return found
         }
 
-        private func failure() -> TableFailure { TableFailure(words(PQerrorMessage(connection))) }
+        private func failure() -> TableFailure {
+            TableFailure(Self.words(PQerrorMessage(connection).map { String(cString: $0) } ?? ""))
+        }
 
-        private func words(_ message: UnsafePointer<CChar>?) -> String {
-            let text = message.map { String(cString: $0) } ?? ""
-            return text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        private static func words(_ text: String) -> String {
+            text.split(whereSeparator: \.isNewline).joined(separator: " ")
         }
 
         private static func seconds() -> Double {

@@ -11,6 +11,21 @@
 
         var count: Int { Int(PQntuples(result)) }
 
+        /// Why there are no rows; nil if the statement was carried out. Without a code of five characters, it is
+        /// not known whether it was.
+        var error: (message: String, state: String?)? {
+            switch PQresultStatus(result) {
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK: nil
+            default:
+                (field("M") ?? "the connection ended", field("C"))
+            }
+        }
+
+        /// A part of an error: M is the message, and C the code.
+        private func field(_ name: Character) -> String? {
+            PQresultErrorField(result, Int32(name.asciiValue ?? 0)).map { String(cString: $0) }
+        }
+
         func bytes(_ row: Int, _ column: Int) -> [UInt8]? {
             let (row, column) = (Int32(row), Int32(column))
             guard PQgetisnull(result, row, column) == 0, let start = PQgetvalue(result, row, column)

@@ -24,7 +24,9 @@
         ///   - information: a connection string of libpq: `host=… dbname=… user=…` or `postgresql://…`. It may
         ///     name several hosts; only the one that can be written to is used.
         ///   - connections: the most connections for statements, from 1. One more listens.
-        public init(_ information: String, connections: Int = 4) {
+        /// - Throws: a failure if the connection string is not one. Whether it is right shows when it is used.
+        public init(_ information: String, connections: Int = 4) throws(TableFailure) {
+            _ = try PostgresConnection.settings(information, 0)
             self.information = information
             pool = ConnectionPool(information, connections: connections)
             notifier = Notifier(pool)
@@ -66,9 +68,9 @@
             } catch { throw error.failure }
         }
 
-        public func hints() -> AsyncStream<SpaceName?> {
-            Listener.hints(information, ownProcesses: { [pool] in pool.serverProcesses })
-        }
+        public func hints(
+            past heads: @escaping @Sendable () async -> [SpaceName: Position]
+        ) -> AsyncStream<SpaceName?> { Hints(information, pool).stream(past: heads) }
     }
 
     extension PostgresConnection {
@@ -149,9 +151,9 @@
 
         // MARK: Reading
 
-        /// The most rows of a page, and the most groups. A group has at most 256 rows and a page therefore at
+        /// The most rows of a page, groups, and bytes of effects. A group has at most 256 rows, so a page has at
         /// least one whole group.
-        private static let (rowsMax, groupsMax) = (1_024, 64)
+        private static let (rowsMax, groupsMax, bytesMax) = (1_024, 64, 8 << 20)
 
         func page(
             from position: Position, in space: SpaceName
@@ -161,37 +163,64 @@
             var groups: [TableGroup] = []
             var group: [TableRow] = []
             for row in 0..<rows.count {
-                guard let number = rows.number(row, 2) else { break }
+                guard let number = rows.number(row, 3) else { break }
                 group.append(try rows.row(row))
                 let isLast = row + 1 == rows.count
-                if isLast && rows.count < Self.rowsMax
-                    || !isLast && rows.number(row + 1, 2) != number
-                {
+                guard isLast || rows.number(row + 1, 3) != number else { continue }
+                // The last group of a full page may not be whole.
+                if !isLast || rows.count < Self.rowsMax {
                     groups.append(
                         TableGroup(
                             position: Position(UInt64(number)), rows: group,
-                            stamp: rows.number(row, 3)))
-                    group = []
+                            stamp: rows.number(row, 4)))
                 }
+                group = []
             }
             return TablePage(
-                groups: groups, hasMore: !group.isEmpty || groups.count == Self.groupsMax,
+                groups: groups, head: Position(UInt64(rows.number(0, 2) ?? 0)),
                 founding: try rows.bytes(0, 1).map { json throws(PostgresFailure) in
                     try Founding(json: json)
                 }, timeline: try timeline(rows))
         }
 
-        /// One statement sees one moment. The facts of the space are in the first row alone.
+        /// One statement sees one moment. The facts of the space are in the first row alone. `upto` counts the
+        /// bytes up to the end of the row's group.
         private static let reading = """
-            SELECT CASE WHEN ordinal IS NULL OR position = $2 AND ordinal = 0 \
-            THEN \(timeline) END, \
-            CASE WHEN ordinal IS NULL OR position = $2 AND ordinal = 0 THEN (SELECT founded FROM \
-            foldback.decision WHERE space = $1 AND founded IS NOT NULL ORDER BY position DESC LIMIT 1) END, \
+            SELECT CASE WHEN place = 1 THEN \(timeline) END, \
+            CASE WHEN place = 1 THEN (SELECT founded FROM foldback.decision \
+            WHERE space = $1 AND founded IS NOT NULL ORDER BY position DESC LIMIT 1) END, \
+            CASE WHEN place = 1 THEN (SELECT max(position) FROM foldback.decision WHERE space = $1) END, \
             position, \(stamp), replica, number, account, digest, version, outcome, format[1], \
             format[2], coalesce(convert_to(effect::text, 'UTF8'), bytes), rejection, founded
-            FROM (SELECT) AS facts LEFT JOIN LATERAL (SELECT * FROM foldback.decision WHERE space = $1 \
-            AND position >= $2 AND position < $2 + \(groupsMax) ORDER BY position, ordinal \
-            LIMIT \(rowsMax)) AS decision ON true ORDER BY position, ordinal
+            FROM (SELECT summed.*, row_number() OVER (ORDER BY position, ordinal) AS place \
+            FROM (SELECT) AS facts LEFT JOIN LATERAL (SELECT *, \
+            sum(coalesce(octet_length(effect::text), octet_length(bytes), 0)) OVER (ORDER BY position) AS upto \
+            FROM (SELECT * FROM foldback.decision WHERE space = $1 AND position >= $2 \
+            AND position < $2 + \(groupsMax) ORDER BY position, ordinal LIMIT \(rowsMax)) AS part) AS summed \
+            ON upto <= \(bytesMax) OR position = $2) AS page ORDER BY position, ordinal
+            """
+
+        // MARK: Hints
+
+        /// Returns the spaces whose heads in the table differ from these.
+        func moved(
+            past heads: [SpaceName: Position]
+        ) throws(PostgresFailure) -> [SpaceName] {
+            let known = Array(heads)
+            let rows = try run(
+                Self.comparing,
+                [
+                    .texts(known.map(\.key.description)),
+                    .numbers(known.map { Int64($0.value.value) }),
+                ])
+            return (0..<rows.count).compactMap { rows.text($0, 0).flatMap { SpaceName($0) } }
+        }
+
+        private static let comparing = """
+            SELECT name FROM unnest($1::text[], $2::bigint[]) AS known (name, head) \
+            WHERE EXISTS (SELECT FROM foldback.decision WHERE space = name AND position = head + 1) \
+            OR head > 0 AND NOT EXISTS (SELECT FROM foldback.decision WHERE space = name \
+            AND position = head)
             """
     }
 #endif

@@ -81,14 +81,14 @@
         ///
         /// - Throws: a failure if another program wrote something else there.
         func row(_ row: Int) throws(PostgresFailure) -> TableRow {
-            if let founded = bytes(row, 14) { return .founded(try Founding(json: founded)) }
-            guard let replica = text(row, 4).flatMap(ReplicaID.init), let number = number(row, 5),
-                let account = text(row, 6).flatMap({ Account($0) }),
-                let digest = self.number(row, 7),
-                let version = self.number(row, 8).flatMap(UInt32.init(exactly:)),
+            if let founded = bytes(row, 15) { return .founded(try Founding(json: founded)) }
+            guard let replica = text(row, 5).flatMap(ReplicaID.init), let number = number(row, 6),
+                let account = text(row, 7).flatMap({ Account($0) }),
+                let digest = self.number(row, 8),
+                let version = self.number(row, 9).flatMap(UInt32.init(exactly:)),
                 let outcome = try outcome(row)
             else {
-                let position = self.number(row, 2) ?? 0
+                let position = self.number(row, 3) ?? 0
                 throw PostgresFailure(
                     TableFailure("the row at position \(position) is not a decision"))
             }
@@ -100,11 +100,11 @@
         }
 
         private func outcome(_ row: Int) throws(PostgresFailure) -> DecidedRow.Outcome? {
-            switch text(row, 9) {
+            switch text(row, 10) {
             case "accepted": effect(row).map { .accepted($0) }
             case "reworded": .reworded(effect(row))
             case "rejected":
-                try bytes(row, 13).map { json throws(PostgresFailure) in
+                try bytes(row, 14).map { json throws(PostgresFailure) in
                     .rejected(try Rejection(json: json))
                 }
             default: nil
@@ -112,9 +112,9 @@
         }
 
         private func effect(_ row: Int) -> RecordedEvent? {
-            guard let codec = number(row, 10).flatMap(UInt8.init(exactly:)),
-                let version = number(row, 11).flatMap(UInt16.init(exactly:)),
-                let bytes = bytes(row, 12)
+            guard let codec = number(row, 11).flatMap(UInt8.init(exactly:)),
+                let version = number(row, 12).flatMap(UInt16.init(exactly:)),
+                let bytes = bytes(row, 13)
             else { return nil }
             return RecordedEvent(
                 format: EventFormat(codec: codec, version: version), bytes: bytes)

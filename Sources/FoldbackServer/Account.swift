@@ -2,13 +2,13 @@ import Foldback
 
 /// The user whom a request comes from, as the server's authentication names it.
 ///
-/// A name has 1 to 255 bytes of UTF-8. Two names are equal if their bytes are equal.
+/// A name has 1 to 255 bytes of UTF-8, and none of them is 0. Two names are equal if their bytes are equal.
 public struct Account: Hashable, Sendable, CustomStringConvertible {
     public let name: ExactString
 
-    /// Makes an account, or returns nil if the name is empty or longer than 255 bytes.
+    /// Makes an account, or returns nil if the name is empty, longer than 255 bytes, or has a NUL.
     public init?(_ name: String) {
-        guard 1...255 ~= name.utf8.count else { return nil }
+        guard 1...255 ~= name.utf8.count, !name.utf8.contains(0) else { return nil }
         self.name = ExactString(name)
     }
 

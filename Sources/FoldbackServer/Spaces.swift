@@ -37,6 +37,8 @@ public actor Spaces<R: Rules> {
     private struct Bell {
         let signal = Signal()
         var waitingCount = 0
+        /// The head of the space when it was closed.
+        var head: Position = 0
     }
 
     nonisolated let rules: R
@@ -205,6 +207,7 @@ public actor Spaces<R: Rules> {
     ) -> Task<Void, Never>? {
         guard slots[name] === slot else { return nil }
         slots[name] = nil
+        bells[name]?.head = slot.space?.head ?? 0
         removeUnused(name)
         closing[name] = slot
         slot.closing = Task {
@@ -220,12 +223,20 @@ public actor Spaces<R: Rules> {
 
     private func follow() {
         guard let table, following == nil else { return }
+        let hints = table.hints(past: { [weak self] in await self?.heads ?? [:] })
         following = Task { [weak self] in
-            for await name in table.hints() { await self?.take(name) }
+            for await name in hints { await self?.take(name) }
         }
     }
 
-    /// - Parameter hint: the space that others may have appended to; nil for every space.
+    /// The heads of the spaces that are open, and of those that polls wait for.
+    private var heads: [SpaceName: Position] {
+        var heads = bells.filter { $0.value.waitingCount > 0 }.mapValues(\.head)
+        for (name, slot) in slots { heads[name] = slot.space?.head }
+        return heads
+    }
+
+    /// - Parameter hint: the space to which others may have appended; nil for every space that is open.
     private func take(_ hint: SpaceName?) {
         for (name, slot) in slots where hint == nil || hint == name {
             guard let space = slot.space else { continue }
@@ -237,9 +248,7 @@ public actor Spaces<R: Rules> {
             }
         }
         // Those who wait for a space that is not open open it.
-        for (name, bell) in bells where slots[name] == nil && (hint == nil || hint == name) {
-            bell.signal.ring()
-        }
+        if let hint, slots[hint] == nil { bells[hint]?.signal.ring() }
     }
 
     // MARK: Bells

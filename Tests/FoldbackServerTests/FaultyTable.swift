@@ -91,7 +91,8 @@ final class FaultyTable: DecisionTable {
             let rest = state.groups.dropFirst(Int(position.value) - 1)
             let founding = state.groups.reversed().lazy.compactMap(\.founding).first
             return TablePage(
-                groups: Array(rest.prefix(3)), hasMore: rest.count > 3, founding: founding,
+                groups: Array(rest.prefix(3)), head: state.groups.last?.position ?? 0,
+                founding: founding,
                 timeline: state.timeline)
         }
         await pause()
@@ -111,7 +112,9 @@ final class FaultyTable: DecisionTable {
         return timeline
     }
 
-    func hints() -> AsyncStream<SpaceName?> {
+    func hints(
+        past heads: @escaping @Sendable () async -> [SpaceName: Position]
+    ) -> AsyncStream<SpaceName?> {
         AsyncStream { listener in state.withLock { $0.listeners.append(listener) } }
     }
 
@@ -138,14 +141,6 @@ final class FaultyTable: DecisionTable {
     func heal() {
         state.withLock { ($0.isFaulty, $0.isStandbyAway) = (false, false) }
         hint(nil)
-    }
-
-    /// Puts back a state from before answers were given.
-    func lose(_ count: Int) {
-        state.withLock { state in
-            state.groups.removeLast(count)
-            state.safeCount = state.groups.count
-        }
     }
 }
 

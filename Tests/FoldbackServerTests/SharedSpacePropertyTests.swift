@@ -92,7 +92,7 @@ import Testing
                 named: name, rules: BoardRules(), over: table, sources: time.sources, log: log)
             servers.withLock { $0[place] = space }
             Task(executorPreference: time) { [table] in
-                for await _ in table.hints() { await space.followHint() }
+                for await _ in table.hints(past: { [:] }) { await space.followHint() }
             }
             return space
         }

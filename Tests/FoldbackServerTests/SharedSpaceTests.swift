@@ -292,7 +292,9 @@ private final class BreakingTable: DecisionTable {
         return table.barrier()
     }
 
-    func hints() -> AsyncStream<SpaceName?> { table.hints() }
+    func hints(
+        past heads: @escaping @Sendable () async -> [SpaceName: Position]
+    ) -> AsyncStream<SpaceName?> { table.hints(past: heads) }
 }
 
 /// A table whose standby takes over between a read and the barrier after it.
@@ -318,5 +320,7 @@ private final class PromotingTable: DecisionTable {
         return table.barrier()
     }
 
-    func hints() -> AsyncStream<SpaceName?> { table.hints() }
+    func hints(
+        past heads: @escaping @Sendable () async -> [SpaceName: Position]
+    ) -> AsyncStream<SpaceName?> { table.hints(past: heads) }
 }

@@ -62,7 +62,8 @@ DECLARE
     first foldback.decision;
     owner text;
 BEGIN
-    IF num_nulls(space, account, replica, number, digest) > 0 OR number < 0 THEN
+    IF num_nulls(space, account, replica, number, digest) > 0
+        OR number < 0 OR number >= 2::numeric ^ 64 OR number <> trunc(number) THEN
         RAISE 'an intent needs a space, an account, a replica, a number from 0 up, and a digest'
             USING ERRCODE = 'invalid_parameter_value';
     END IF;

@@ -77,9 +77,16 @@ def settled(work):
         for _ in range(ATTEMPTS_MAX):
             try:
                 connection = connection or connect()
-                result = attempt(work, connection)
-                if not connection.warnings:
-                    return result
+                try:
+                    result = attempt(work, connection)
+                except Problem as problem:  # Nothing is written, but what it says was read.
+                    result = problem
+                    attempt(lambda connection: connection.execute(MESSAGE), connection)
+                if connection.warnings:
+                    continue
+                if isinstance(result, Problem):
+                    raise result
+                return result
             except psycopg.errors.InsufficientPrivilege as error:  # another account's replica
                 raise Problem(403) from error
             except psycopg.OperationalError as error:
@@ -155,7 +162,7 @@ def changes(account, space, device, wait):
 
     def work(connection):
         lineage, head = require_shared(connection, space, device)
-        if head > device["through"]:
+        if head > device["through"] or is_last:
             connection.execute(MESSAGE)
         find = "SELECT * FROM foldback.changes(%s, %s, %s) WHERE position <= %s"
         values = (space, device["through"], PAGE_EVENTS_MAX + 1, head)
@@ -172,8 +179,9 @@ def changes(account, space, device, wait):
 
     until = time.monotonic() + wait
     while True:
+        is_last = time.monotonic() >= until
         page = settled(work)
-        if page["through"] > device["through"] or time.monotonic() >= until:
+        if page["through"] > device["through"] or is_last:
             return page
         time.sleep(POLL_SECONDS)
 

@@ -28,8 +28,9 @@ public protocol DecisionTable: Sendable {
         _ group: TableGroup, after head: TableGroup?, in space: SpaceName
     ) async throws(TableFailure) -> TableGroup?
 
-    /// Returns whole groups from a position on, ascending and without gaps. They may still be lost, until
-    /// ``barrier()`` has returned.
+    /// Returns whole groups from a position on, ascending and without gaps: at least one if there is one, and
+    /// not more than a few megabytes unless one group has more. They may still be lost, until ``barrier()`` has
+    /// returned.
     func groups(
         from position: Position, in space: SpaceName
     ) async throws(TableFailure) -> TablePage
@@ -40,27 +41,31 @@ public protocol DecisionTable: Sendable {
     ///   from a machine that was replaced since, and nothing is known of it.
     func barrier() async throws(TableFailure) -> UInt32
 
-    /// Returns the names of spaces that others may have appended to; nil stands for every space. Some hints
-    /// may be missing, so every few seconds comes a nil.
+    /// Returns the names of spaces to which others may have appended; nil stands for every space.
     ///
-    /// The stream ends never, unless the caller ends it.
-    func hints() -> AsyncStream<SpaceName?>
+    /// A hint can be missing. So every few seconds the table compares its heads with those of the caller, and
+    /// names the spaces that differ.
+    ///
+    /// - Parameter heads: returns the positions that the caller has. The stream ends when its caller ends it.
+    func hints(
+        past heads: @escaping @Sendable () async -> [SpaceName: Position]
+    ) -> AsyncStream<SpaceName?>
 }
 
 /// Groups of a table, and what the table knows of the space.
 public struct TablePage: Sendable {
     /// Ascending and without gaps. Empty if nothing is at the position.
     public let groups: [TableGroup]
-    /// Whether there are groups after these.
-    public let hasMore: Bool
+    /// The position of the space's newest group; 0 if it has none.
+    public let head: Position
     /// The newest founding of the space; nil if the table has nothing of the space.
     public let founding: Founding?
     /// The database's timeline: a number that grows when a standby takes over, or a backup is put back.
     public let timeline: UInt32
 
-    public init(groups: [TableGroup], hasMore: Bool, founding: Founding?, timeline: UInt32) {
+    public init(groups: [TableGroup], head: Position, founding: Founding?, timeline: UInt32) {
         self.groups = groups
-        self.hasMore = hasMore
+        self.head = head
         self.founding = founding
         self.timeline = timeline
     }

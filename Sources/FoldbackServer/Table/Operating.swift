@@ -18,9 +18,11 @@ extension DecisionTable {
     ///   lineage or not: call it again.
     public func beginNewLineage(of space: SpaceName) async throws(TableFailure) -> Lineage {
         let page = try await groups(from: 1, in: space)
+        guard let former = page.founding, former.timeline != nil else {
+            throw TableFailure("no server has served a space named \(space) from this table")
+        }
         let founding = Founding(
-            lineage: .fresh(), replica: page.founding?.replica ?? LogSources.system.freshReplica(),
-            timeline: page.timeline)
+            lineage: .fresh(), replica: former.replica, timeline: page.timeline)
         guard try await append(founding, in: space) else {
             throw TableFailure("another server has appended to \(space): try again")
         }
@@ -31,27 +33,10 @@ extension DecisionTable {
     ///
     /// - Returns: whether it is there.
     func append(_ founding: Founding, in space: SpaceName) async throws(TableFailure) -> Bool {
-        let last = try await last(of: space)
+        let first = try await groups(from: 1, in: space)
+        let last = try await groups(from: max(1, first.head), in: space).groups.last
         let group = TableGroup(position: last?.position.next ?? 1, rows: [.founded(founding)])
         return try await append(group, after: last, in: space) != nil
-    }
-
-    /// Returns the space's last group, in O(log n) reads: positions have no gaps.
-    private func last(of space: SpaceName) async throws(TableFailure) -> TableGroup? {
-        // A group is at `below`, or it is 0. None is at `above`.
-        var (below, above): (UInt64, UInt64?) = (0, nil)
-        var last: TableGroup?
-        while above.map({ below + 1 < $0 }) ?? true {
-            let probe = above.map { below + ($0 - below) / 2 } ?? max(1, 2 * below)
-            let page = try await groups(from: Position(probe), in: space)
-            guard let group = page.groups.last else {
-                above = probe
-                continue
-            }
-            (below, last) = (group.position.value, group)
-            if !page.hasMore { break }
-        }
-        return last
     }
 }
 
@@ -152,7 +137,7 @@ extension Space {
                 }
                 last = group
             }
-            guard page.hasMore else { return last }
+            guard last?.position ?? 0 < page.head, !page.groups.isEmpty else { return last }
         }
     }
 }

@@ -53,32 +53,59 @@ struct SharedLog<R: Rules>: Sendable {
     ///
     /// - Throws: an obstacle. The log then has a part of the groups, and never a wrong one.
     mutating func catchUp() async throws(SharedLogObstacle) {
+        if let head, head.stamp == nil { try await compareLastGroups(before: head) }
         while try await takePage() {}
+    }
+
+    /// Compares the groups before the head of a log that was just opened. After a loss, the table can have the
+    /// same newest group on other ones: a device sent it again.
+    private func compareLastGroups(before head: TableGroup) async throws(SharedLogObstacle) {
+        var next = Position(head.position.value - min(31, head.position.value - 1))
+        while next < head.position {
+            let page = try await page(from: next)
+            // If there is none, the head is not there either.
+            guard let last = page.groups.last else { return }
+            for group in page.groups where group.position < head.position {
+                let own: TableGroup
+                do { own = try store.tableGroup(at: group.position) } catch { throw .failed(error) }
+                guard own == group else { try await reportOther(than: own, page) }
+            }
+            next = last.position.next
+        }
     }
 
     /// - Returns: whether there may be more.
     private mutating func takePage() async throws(SharedLogObstacle) -> Bool {
         let page = try await page(from: head?.position ?? 1)
-        let founding = try await requireShared(page)
-        // The same group, with its stamp.
-        if let head, let first = page.groups.first, first == head { self.head = first }
-        guard let founding else { return try await !note(nil, on: page) }
-        for group in page.groups where group.position > head?.position ?? 0 {
+        guard let founding = try await requireShared(page) else {
+            return try await !note(nil, on: page)
+        }
+        let isFirst = head == nil
+        // The head again, with its stamp.
+        if !isFirst { head = page.groups.first }
+        let news = page.groups.dropFirst(isFirst ? 0 : 1)
+        for group in news {
+            guard group.position == head?.position.next ?? 1 else { throw .gap(after: head) }
             try await confirm(group, as: group.events())
         }
-        if page.hasMore { return true }
-        if let loss = founding.loss { throw .refused("the table lost decisions: \(loss)") }
+        if let head, head.position < page.head {
+            guard !news.isEmpty else { throw .gap(after: head) }
+            return true
+        }
+        if let loss = founding.loss { throw .lost(loss) }
         // This log has all that it had, so nothing is lost on the new timeline as far as it knows.
         return founding.timeline == page.timeline ? false : try await !note(founding, on: page)
     }
 
     private func page(from position: Position) async throws(SharedLogObstacle) -> TablePage {
-        do {
-            while true {
+        do throws(TableFailure) {
+            // A primary that was replaced, and still answers, can be on the other connection.
+            for _ in 0..<3 {
                 let page = try await table.groups(from: position, in: name)
                 let timeline = try await table.barrier()
                 if timeline == page.timeline { return page }  // mutant: other-timeline
             }
+            throw TableFailure("the database changes its timeline")
         } catch { throw SharedLogObstacle(error) }
     }
 
@@ -88,21 +115,12 @@ struct SharedLog<R: Rules>: Sendable {
     private func requireShared(
         _ page: TablePage
     ) async throws(SharedLogObstacle) -> Founding? {
-        let own = store.view.founding
         if let head {
-            if page.groups.first == head {  // mutant: own-head
-                guard page.founding?.timeline != nil else { throw .refused(Self.isMoving) }
-                return page.founding
-            }
-            guard own?.timeline != nil else {
-                throw .refused(
-                    "the folder has decisions that no table has: move them with the command 'move'")
-            }
-            guard let founding = page.founding, founding.lineage != own?.lineage else {
-                try await reportLoss(of: head, page)
-            }
-            guard founding.timeline != nil else { throw .refused(Self.isMoving) }
-            throw .otherData
+            let first = page.groups.first
+            let isSame = first == head && (head.stamp ?? first?.stamp) == first?.stamp
+            guard isSame else { try await reportOther(than: head, page) }  // mutant: own-head
+            guard page.founding?.timeline != nil else { throw .refused(Self.isMoving) }
+            return page.founding
         }
         guard let founding = page.founding else { return nil }
         guard let timeline = founding.timeline else { throw .refused(Self.isMoving) }
@@ -113,6 +131,22 @@ struct SharedLog<R: Rules>: Sendable {
             )
         }
         return founding
+    }
+
+    /// Says why the table does not have a group of the log.
+    private func reportOther(
+        than group: TableGroup, _ page: TablePage
+    ) async throws(SharedLogObstacle) -> Never {
+        let own = store.view.founding
+        guard own?.timeline != nil else {
+            throw .refused(
+                "the folder has decisions that no table has: move them with the command 'move'")
+        }
+        guard let founding = page.founding, founding.lineage != own?.lineage else {
+            try await reportLoss(of: group, page)
+        }
+        guard founding.timeline != nil else { throw .refused(Self.isMoving) }
+        throw .otherData
     }
 
     private static var isMoving: String {
@@ -136,15 +170,18 @@ struct SharedLog<R: Rules>: Sendable {
     private func reportLoss(
         of head: TableGroup, _ first: TablePage
     ) async throws(SharedLogObstacle) -> Never {
-        let loss = "a server has another decision at position \(head.position)"
-        let refusal = SharedLogObstacle.refused("the table lost decisions: \(loss)")
-        if first.founding?.loss != nil { throw refusal }
-        guard let own = store.view.founding else { throw refusal }
+        let state = first.head < head.position ? "ends at \(first.head)" : "has others there"
+        let loss = """
+            the log of replica \(store.status.replica) has decisions at position \(head.position), and \
+            the table \(state)
+            """
+        if let loss = first.founding?.loss { throw .lost(loss) }
+        guard let own = store.view.founding else { throw .lost(loss) }
         let noted = Founding(
             lineage: own.lineage, replica: own.replica, timeline: first.timeline, loss: loss)
         // If another server was faster, the next attempt notes it.
         do { _ = try await table.append(noted, in: name) } catch { throw SharedLogObstacle(error) }
-        throw refusal
+        throw .lost(loss)
     }
 }
 
@@ -156,6 +193,14 @@ enum SharedLogObstacle: Error {
     case refused(String)
     /// The table has other data, with another lineage. The log is of no use any more.
     case otherData
+
+    static func lost(_ loss: String) -> SharedLogObstacle {
+        .refused("the table lost decisions: \(loss)")
+    }
+
+    static func gap(after head: TableGroup?) -> SharedLogObstacle {
+        .refused("the table lacks the group after position \(head?.position ?? 0): restore it")
+    }
 
     init(_ failure: TableFailure) {
         self = .failed(

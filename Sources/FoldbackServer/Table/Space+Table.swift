@@ -181,15 +181,7 @@ extension Space {
             obstacle = nil
         } catch { obstacle = error }
         shared = copy
-        if copy.head?.position != before {
-            (working, replicas) = (nil, [:])
-            if !store.partlyRead.notes.isEmpty {
-                let isReadInPart = (try? Self.readsWhole(store, codec)) != true
-                health.withLock { $0.isReadInPart = isReadInPart }
-            }
-            let end = store.core.published
-            tail.withLock { $0.skip(to: end.through, checksum: end.chain) }
-        }
+        // Readers must not get groups of a new lineage under the name of the old one.
         let isOther = store.view.founding?.lineage != lineage
         let wasRefused = health.withLock { health in
             defer {
@@ -203,6 +195,15 @@ extension Space {
                 if isOther { health.isOutdated = true }
             }
             return health.refusal != nil
+        }
+        if copy.head?.position != before, !isOther {
+            (working, replicas) = (nil, [:])
+            if !store.partlyRead.notes.isEmpty {
+                let isReadInPart = (try? Self.readsWhole(store, codec)) != true
+                health.withLock { $0.isReadInPart = isReadInPart }
+            }
+            let end = store.core.published
+            tail.withLock { $0.skip(to: end.through, checksum: end.chain) }
         }
         if copy.head?.position != before || wasRefused { decisions.ring() }
         if let obstacle { throw obstacle.failure }

@@ -32,14 +32,16 @@ package final class TableInMemory: DecisionTable {
             let all = state.spaces[space] ?? []
             let rest = all.dropFirst(Int(position.value) - 1)
             return TablePage(
-                groups: Array(rest.prefix(pageMax)), hasMore: rest.count > pageMax,
+                groups: Array(rest.prefix(pageMax)), head: all.last?.position ?? 0,
                 founding: all.founding, timeline: state.timeline)
         }
     }
 
     package func barrier() -> UInt32 { state.withLock { $0.timeline } }
 
-    package func hints() -> AsyncStream<SpaceName?> {
+    package func hints(
+        past heads: @escaping @Sendable () async -> [SpaceName: Position]
+    ) -> AsyncStream<SpaceName?> {
         AsyncStream { listener in state.withLock { $0.listeners.append(listener) } }
     }
 

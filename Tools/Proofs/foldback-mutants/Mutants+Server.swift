@@ -48,7 +48,7 @@ let serverMutants: [Mutant] = [
     Mutant(
         "a server does not compare its log with the table", rule: "N6",
         test: "N6: decisions that the table lost stop every server until a new lineage",
-        at: "own-head", .replace("page.groups.first == head", with: "head.position > 0")),
+        at: "own-head", .replace("isSame else", with: "isSame || head.position > 0 else")),
     Mutant(
         "a server without a log serves a new timeline", rule: "N6",
         test: "N6: a server with a log vouches for a new timeline, and one without does not",

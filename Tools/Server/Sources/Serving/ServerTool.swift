@@ -95,7 +95,7 @@ struct ServerCommand: ParsableCommand {
         func run<R: Rules>(
             _ configuration: Configuration, _ rules: (SpaceAccess) -> R
         ) async throws {
-            let table = database.table(configuration)
+            let table = try database.table(configuration)
             guard table == nil || !adopt else {
                 throw ConfigurationError(
                     "--adopt is for folders that have the decisions, and PostgreSQL has them")
@@ -165,12 +165,15 @@ struct ServerCommand: ParsableCommand {
                 """, valueName: "conninfo"))
         var postgres: String?
 
-        func table(_ configuration: Configuration) -> PostgresTable? {
-            (postgres ?? configuration.postgres).map { PostgresTable($0) }
+        func table(_ configuration: Configuration) throws -> PostgresTable? {
+            guard let text = postgres ?? configuration.postgres else { return nil }
+            do { return try PostgresTable(text) } catch {
+                throw ConfigurationError("--postgres or FOLDBACK_POSTGRES: \(error)")
+            }
         }
 
         func required(_ configuration: Configuration) throws -> PostgresTable {
-            guard let table = table(configuration) else {
+            guard let table = try table(configuration) else {
                 throw ConfigurationError("name the database: --postgres or FOLDBACK_POSTGRES")
             }
             return table
