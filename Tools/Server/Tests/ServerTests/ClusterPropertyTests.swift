@@ -113,7 +113,9 @@ private final class LossyTable: DecisionTable {
     ) -> AsyncStream<SpaceName?> {
         AsyncStream { hints in
             let task = Task {
-                for await hint in table.hints(past: heads) where !loses("hint", oneIn: 3) { hints.yield(hint) }
+                for await hint in table.hints(past: heads) where !loses("hint", oneIn: 3) {
+                    hints.yield(hint)
+                }
             }
             hints.onTermination = { _ in task.cancel() }
         }
