@@ -5,31 +5,54 @@
     import Foundation
     import Synchronization
 
-    /// Tells other servers which spaces have more decisions: at most every 20 ms, and never in an append,
-    /// because a commit with a notification takes a lock of the whole database.
+    /// What servers tell each other.
+    enum Notice: Hashable {
+        /// The space has another group.
+        case appended(SpaceName)
+        /// A server has lost a race for the space, and wants to win the next one.
+        case wanted(SpaceName)
+
+        init?(_ text: String) {
+            let isWanted = text.hasSuffix("?")
+            guard let space = SpaceName(isWanted ? String(text.dropLast()) : text) else {
+                return nil
+            }
+            self = isWanted ? .wanted(space) : .appended(space)
+        }
+
+        var text: String {
+            switch self {
+            case .appended(let space): "\(space)"
+            case .wanted(let space): "\(space)?"
+            }
+        }
+    }
+
+    /// Tells other servers what they should know: at most every 20 ms, and never in an append, because a
+    /// commit with a notification takes a lock of the whole database.
     actor Notifier {
         private let pool: ConnectionPool
-        private var names: Set<SpaceName> = []
+        private var notices: Set<Notice> = []
         private var isRunning = false
 
         init(_ pool: ConnectionPool) { self.pool = pool }
 
-        func note(_ space: SpaceName) {
-            names.insert(space)
+        func note(_ notice: Notice) {
+            notices.insert(notice)
             guard !isRunning else { return }
             isRunning = true
             Task { await run() }
         }
 
         private func run() async {
-            while !names.isEmpty {
-                let spaces = names.map { Optional($0.description) }
-                names = []
+            while !notices.isEmpty {
+                let texts = notices.map { Optional($0.text) }
+                notices = []
                 // Those who miss a hint compare their heads after some seconds.
                 _ = try? await pool.use { connection throws(PostgresFailure) in
                     _ = try connection.run(
                         "SELECT pg_notify('foldback', name) FROM unnest($1::text[]) AS name",
-                        [.texts(spaces)])
+                        [.texts(texts)])
                 }
                 await SyncSources.system.sleep(.milliseconds(20))
             }
@@ -42,16 +65,18 @@
     struct Hints {
         private let information: String
         private let pool: ConnectionPool
+        private let turns: Turns
 
-        init(_ information: String, _ pool: ConnectionPool) {
+        init(_ information: String, _ pool: ConnectionPool, _ turns: Turns) {
             self.information = information
             self.pool = pool
+            self.turns = turns
         }
 
         func stream(
             past heads: @escaping @Sendable () async -> [SpaceName: Position]
         ) -> AsyncStream<SpaceName?> {
-            AsyncStream { [information, pool] hints in
+            AsyncStream { [self] hints in
                 let comparing = Task {
                     while !Task.isCancelled {
                         await SyncSources.system.sleep(.seconds(5))
@@ -71,7 +96,7 @@
                     var attempt = 0
                     while !isOver.value.withLock({ $0 }) {
                         do throws(TableFailure) {
-                            try Self.listen(information, attempt, pool, hints, isOver)
+                            try listen(attempt, hints, isOver)
                         } catch {
                             attempt += 1
                             Thread.sleep(forTimeInterval: 0.2)
@@ -89,9 +114,8 @@
         ///
         /// - Throws: a failure if the connection ends, or if one of the pool's does: the database may be another
         ///   one now.
-        private static func listen(
-            _ information: String, _ attempt: Int, _ pool: ConnectionPool,
-            _ hints: AsyncStream<SpaceName?>.Continuation, _ isOver: Over
+        private func listen(
+            _ attempt: Int, _ hints: AsyncStream<SpaceName?>.Continuation, _ isOver: Over
         ) throws(TableFailure) {
             let failureCount = pool.failureCount
             let connection = try PostgresConnection(information, attempt: attempt)
@@ -102,7 +126,11 @@
                 let own = pool.serverProcesses
                 for (payload, sender) in try connection.notifications(within: 1)
                 where !own.contains(sender) {
-                    if let space = SpaceName(payload) { hints.yield(space) }
+                    switch Notice(payload) {
+                    case .appended(let space)?: hints.yield(space)
+                    case .wanted(let space)?: turns.yield(space)
+                    case nil: break
+                    }
                 }
                 if pool.failureCount != failureCount { throw TableFailure("connection lost") }
             }

@@ -19,6 +19,7 @@
         private let pool: ConnectionPool
         private let information: String
         private let notifier: Notifier
+        private let turns = Turns()
 
         /// - Parameters:
         ///   - information: a connection string of libpq: `host=… dbname=… user=…` or `postgresql://…`. It may
@@ -35,18 +36,20 @@
         public func append(
             _ group: TableGroup, after head: TableGroup?, in space: SpaceName
         ) async throws(TableFailure) -> TableGroup? {
-            let stamp: Int64?
+            await turns.wait(in: space)
+            var stamp: Int64?
             do {
                 stamp = try await pool.use { connection throws(PostgresFailure) in
                     try connection.append(group, after: head, in: space)
                 }
             } catch {
                 // Another server has the position, or has decided one of the intents.
-                if error.state == "23505" { return nil }
-                throw error.failure
+                guard error.state == "23505" else { throw error.failure }
+                stamp = nil
             }
+            turns.note(space, won: stamp != nil)
+            await notifier.note(stamp == nil ? .wanted(space) : .appended(space))
             guard let stamp else { return nil }
-            await notifier.note(space)
             return TableGroup(position: group.position, rows: group.rows, stamp: stamp)
         }
 
@@ -70,7 +73,9 @@
 
         public func hints(
             past heads: @escaping @Sendable () async -> [SpaceName: Position]
-        ) -> AsyncStream<SpaceName?> { Hints(information, pool).stream(past: heads) }
+        ) -> AsyncStream<SpaceName?> {
+            Hints(information, pool, turns).stream(past: heads)
+        }
     }
 
     extension PostgresConnection {

@@ -137,7 +137,10 @@ extension Space {
                 case .kept: break
                 case .lost:
                     lostCount += 1
-                    try await wait(afterLosing: lostCount)
+                    guard lostCount < SpaceLimits.attemptsMax else {
+                        throw .unavailable(
+                            after: .seconds(1), reason: "other servers decide for this space")
+                    }
                     try await catchUp()
                     continue
                 case .unknown(let failure):

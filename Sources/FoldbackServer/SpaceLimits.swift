@@ -29,7 +29,7 @@ enum SpaceLimits {
     /// Replicas whose rows are kept in memory.
     static let replicasMax = 8_192
     /// The times that a request is decided in vain, because other servers are faster.
-    static let attemptsMax = 20
+    static let attemptsMax = 50
     /// The time after which a space that could not be opened is tried again.
     static let refusal: Duration = .seconds(5)
     /// The longest wait of a long poll. A revoked account's poll ends with it (N8).

@@ -128,18 +128,6 @@ extension Space {
         }
     }
 
-    /// Lets the servers that decide for one space take turns.
-    ///
-    /// - Throws: `.unavailable` if the others were always faster.
-    func wait(afterLosing count: Int) async throws(AuthorityFailure) {
-        guard count < SpaceLimits.attemptsMax else {
-            throw .unavailable(after: .seconds(1), reason: "other servers decide for this space")
-        }
-        guard count > 1 else { return }
-        let longest = Double(min(1 << count, 32))
-        await sources.sleep(.milliseconds(longest * sources.jitter()))
-    }
-
     // MARK: Following
 
     /// Copies what other servers have decided, and rings if there was something.
