@@ -69,8 +69,8 @@
                 "default_transaction_isolation": "read committed", "search_path": "",
                 // An append waits for another one whose transaction is open, but not for long.
                 "lock_timeout": "5s", "statement_timeout": "8s",
-                // A plan that was made while the table was empty.
-                "enable_seqscan": "off",
+                // No plan of a table that was empty, and none for each group.
+                "enable_seqscan": "off", "plan_cache_mode": "force_generic_plan",
             ]
             let calls = settings.sorted { $0.key < $1.key }
                 .map { "pg_catalog.set_config('\($0.key)', '\($0.value)', false)" }

@@ -117,7 +117,7 @@ extension Space {
 
         // Nothing of the group is decided for a caller that is gone.
         if Task.isCancelled { return nil }
-        var (lostCount, isUnknown) = (0, false)
+        var (racesEnd, isUnknown) = (Timestamp?.none, false)
         do throws(AuthorityFailure) {
             if tickets.contains(where: \.intents.isEmpty) { try await catchUp() }
             while true {
@@ -136,8 +136,9 @@ extension Space {
                 switch try await commit(group) {
                 case .kept: break
                 case .lost:
-                    lostCount += 1
-                    guard lostCount < SpaceLimits.attemptsMax else {
+                    let end = racesEnd ?? sources.now().advanced(by: SpaceLimits.racing)
+                    racesEnd = end
+                    guard sources.now() < end else {
                         throw .unavailable(
                             after: .seconds(1), reason: "other servers decide for this space")
                     }

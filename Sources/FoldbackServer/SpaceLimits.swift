@@ -28,8 +28,8 @@ enum SpaceLimits {
     static let tailBytesMax = 4 << 20
     /// Replicas whose rows are kept in memory.
     static let replicasMax = 8_192
-    /// The times that a request is decided in vain, because other servers are faster.
-    static let attemptsMax = 50
+    /// The time for which a request is decided again and again, because other servers are faster.
+    static let racing: Duration = .seconds(10)
     /// The time after which a space that could not be opened is tried again.
     static let refusal: Duration = .seconds(5)
     /// The longest wait of a long poll. A revoked account's poll ends with it (N8).

@@ -10,11 +10,11 @@ CREATE SCHEMA IF NOT EXISTS foldback;
 
 -- One row for each decision on an intent. Nothing changes or deletes a row.
 CREATE TABLE IF NOT EXISTS foldback.decision (
-    space      text   NOT NULL,
+    space      text   COLLATE "C" NOT NULL,
     position   bigint NOT NULL,  -- of the group of decisions, from 1 and without gaps
     ordinal    int    NOT NULL,  -- the place in the group, from 0
     outcome    text   NOT NULL CHECK (outcome IN ('accepted', 'reworded', 'rejected', 'founded', 'lost')),
-    replica    text,             -- the intent's id; NULL for 'founded' and 'lost'
+    replica    text   COLLATE "C",  -- the intent's id; NULL for 'founded' and 'lost'
     number     bigint,
     account    text,             -- the user who sent it
     digest     bigint,           -- of the event that was sent
