@@ -30,6 +30,7 @@ package struct ArticlePicture: Sendable {
         picture("deciding-requests", "Server", "a request: n", "intents/s"),
         picture("http-devices", "Server over HTTP", "devices: n", "intents/s"),
         picture("http-requests", "Server over HTTP", "a request: n", "intents/s"),
+        picture("postgres-requests", "Servers over PostgreSQL", "a request: n", "intents/s"),
         picture("past-views", "The past", "view at a past sequence", "ms"),
         picture("row-answers", "Rows: answers", "pending", "us/answer"),
         picture("row-opening", "Rows: opening", "entries", "ms"),
