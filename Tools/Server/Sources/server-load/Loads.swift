@@ -135,16 +135,18 @@ struct Loads {
             pages = "\(read.pages.grouped) pages, \((read.bytes >> 20).grouped) MiB"
         }
         var durable = whole.measurement(
-            "HTTP, \(name), until durable", unit: "s", each: "rounds")
+            "\(deciding.name), \(name), until durable", unit: "s", each: "rounds")
         durable.note += "; \(use.replacing("load", with: "device"))"
-        var read = alone.measurement("HTTP, \(name), pages alone", unit: "s", each: "rounds")
+        var read = alone.measurement(
+            "\(deciding.name), \(name), pages alone", unit: "s", each: "rounds")
         read.note += "; \(pages)"
         return [
             durable.judged(by: .atMost(20 * Double(all) / 1e6)), read,
             raw.measurement(
                 "HTTP that decides nothing, \(name), pages alone", unit: "s", each: "rounds"),
             Measurement(
-                name: "HTTP, making these effects", value: filling.perSecond, unit: "intents/s",
+                name: "\(deciding.name), making these effects", value: filling.perSecond,
+                unit: "intents/s",
                 n: filling.latencies.count, note: filling.use.words),
         ] + (try restarts(space, all))
     }

@@ -49,7 +49,9 @@ struct Measure: AsyncParsableCommand {
         case promotion
 
         static let embedded: [Part] = [.devices, .propagation, .polls, .catchUp]
-        static let shared: [Part] = [.devices, .groups, .propagation, .copy, .promotion]
+        static let shared: [Part] = [
+            .devices, .groups, .propagation, .copy, .polls, .catchUp, .promotion,
+        ]
     }
 
     func validate() throws {
@@ -78,7 +80,7 @@ struct Measure: AsyncParsableCommand {
         let machine = Machine(measuring: place).measurement
         let disk = try Loads.disk(place)
         let figures =
-            if let postgres { try shared(postgres, place) } else { try await embedded(place) }
+            if let postgres { try await shared(postgres, place) } else { try await embedded(place) }
         let title = postgres == nil ? "Server over HTTP" : "Servers over PostgreSQL"
         let sections = [
             Section(title: "Machine", measurements: [machine]),
@@ -105,7 +107,7 @@ struct Measure: AsyncParsableCommand {
         return figures
     }
 
-    private func shared(_ script: String, _ place: URL) throws -> [Measurement] {
+    private func shared(_ script: String, _ place: URL) async throws -> [Measurement] {
         let cluster = try Cluster(script, in: place.appending(path: "cluster"))
         let loads = try SharedLoads(
             directory: place, rounds: rounds, time: .seconds(seconds), cluster: cluster)
@@ -115,6 +117,11 @@ struct Measure: AsyncParsableCommand {
         if isChosen(.devices) { figures += try loads.devices() }
         if isChosen(.propagation) { figures += try loads.propagation() }
         if isChosen(.copy) { figures += try loads.copy(effects ?? 100_000) }
+        let one = Loads(
+            directory: place, rounds: rounds, time: .seconds(seconds), deciding: loads.servers[0],
+            nothing: try LoadedServer(.nothing, in: place))
+        if isChosen(.polls) { figures += try one.waitingPolls(polls) }
+        if isChosen(.catchUp) { figures += try await one.catchUp(effects ?? 1_000_000) }
         if isChosen(.promotion) { figures += try loads.promotion() }
         return figures
     }

@@ -6,7 +6,7 @@ struct SharedLoads {
     private let rounds: Int
     private let time: Duration
     /// The servers end before the cluster does.
-    private let servers: [LoadedServer]
+    let servers: [LoadedServer]
     private let cluster: Cluster
     /// The rounds of what takes long.
     private var fewRounds: Int { (rounds + 1) / 2 }
