@@ -159,7 +159,6 @@ extension ClusterTests {
             ("dbname=foldback", "dbname=none", "\"none\" does not exist"),
             ("user=foldback_server", "user=nobody_there", "nobody_there"),
             ("host=", "host=/none", "No such file"),
-            ("host=", "hots=", "hots"),
         ] {
             let conninfo = cluster.conninfo.replacing(part, with: replacement, maxReplacements: 1)
             let fleet = try await Fleet(conninfo, count: 1)
