@@ -20,6 +20,7 @@ public protocol DecisionTable: Sendable {
     /// - Parameters:
     ///   - group: the group. Its position is the one after that of `head`.
     ///   - head: the newest group that the caller knows; nil if it knows none.
+    ///   - space: the space's name.
     /// - Returns: the group with its stamp. Nil if its position is taken, or if the group at the position
     ///   before it is not `head`: then nothing of the group is there.
     /// - Throws: a failure after which the group may be there or not. It can even appear later, unless the
