@@ -167,8 +167,8 @@ extension Space {
                 throw .unavailable(after: nil, reason: "\(error)")
             }
         } else {
-            let end = try await append(group)
-            guard case .kept = end else { return end }  // mutant: lost-append
+            let end = try await append(group)  // mutant: lost-append
+            guard case .kept = end else { return end }
         }
         // A decision that the store could not apply has no effect there (N9).
         if let fault { throw .unavailable(after: nil, reason: fault) }

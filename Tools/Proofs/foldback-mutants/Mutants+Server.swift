@@ -36,7 +36,7 @@ let serverMutants: [Mutant] = [
     Mutant(
         "a server answers although another one was faster", rule: "N1",
         test: "N1: a server decides on what another one has decided",
-        at: "lost-append", .replace("return end", with: "return .kept")),
+        at: "lost-append", .replace("append(group)", with: "CommitEnd.kept")),
     Mutant(
         "a server believes what it read from a machine that was replaced", rule: "N2",
         test: "N2: what was read before a standby took over does not count",
@@ -48,7 +48,7 @@ let serverMutants: [Mutant] = [
     Mutant(
         "a server does not compare its log with the table", rule: "N6",
         test: "N6: decisions that the table lost stop every server until a new lineage",
-        at: "own-head", .replace("isSame else", with: "isSame || head.position > 0 else")),
+        at: "own-head", .replace("isSame", with: "isSame || head.position > 0")),
     Mutant(
         "a server without a log serves a new timeline", rule: "N6",
         test: "N6: a server with a log vouches for a new timeline, and one without does not",
