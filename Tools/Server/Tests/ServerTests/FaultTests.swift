@@ -24,12 +24,16 @@ import Testing
         #expect(end.output.contains("both devices and the server have the same documents"))
     }
 
-    @Test func `200 kills of a server under load lose nothing and decide nothing twice`()
+    /// With full effort, 200.
+    @Test func `100 kills of a server under load lose nothing and decide nothing twice`()
         async throws
     {
-        let end = try await story("--kills", "200", "--server-only")
+        let isFull = ProcessInfo.processInfo.environment["FOLDBACK_TEST_EFFORT"] == "full"
+        let kills = isFull ? 200 : 100
+        let end = try await story("--kills", "\(kills)", "--server-only")
         requireClean(end)
-        #expect(number(in: end, "kills of the server came") ?? 0 >= 190, "\(end.output)")
+        #expect(
+            number(in: end, "kills of the server came") ?? 0 >= kills - kills / 20, "\(end.output)")
         #expect(number(in: end, "intents recorded") ?? 0 >= 1_000, "\(end.output)")
     }
 
