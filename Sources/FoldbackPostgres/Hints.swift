@@ -3,7 +3,6 @@
     import FoldbackServer
     import FoldbackSync
     import Foundation
-    import Synchronization
 
     /// What servers tell each other.
     enum Notice: Hashable {
@@ -87,16 +86,12 @@
                         for space in moved ?? [] { hints.yield(space) }
                     }
                 }
-                let isOver = Over()
-                hints.onTermination = { _ in
-                    comparing.cancel()
-                    isOver.value.withLock { $0 = true }
-                }
+                hints.onTermination = { _ in comparing.cancel() }
                 Thread.detachNewThread {
                     var attempt = 0
-                    while !isOver.value.withLock({ $0 }) {
+                    while !comparing.isCancelled {
                         do throws(TableFailure) {
-                            try listen(attempt, hints, isOver)
+                            try listen(attempt, hints, until: comparing)
                         } catch {
                             attempt += 1
                             Thread.sleep(forTimeInterval: 0.2)
@@ -106,23 +101,20 @@
             }
         }
 
-        private final class Over: Sendable {
-            let value = Mutex(false)
-        }
-
-        /// Passes on notifications until the stream ends.
+        /// Passes on notifications until the stream ends, and with it the task.
         ///
         /// - Throws: a failure if the connection ends, or if one of the pool's does: the database may be another
         ///   one now.
         private func listen(
-            _ attempt: Int, _ hints: AsyncStream<SpaceName?>.Continuation, _ isOver: Over
+            _ attempt: Int, _ hints: AsyncStream<SpaceName?>.Continuation,
+            until end: Task<Void, Never>
         ) throws(TableFailure) {
             let failureCount = pool.failureCount
             let connection = try PostgresConnection(information, attempt: attempt)
             do { _ = try connection.run("LISTEN foldback") } catch { throw error.failure }
             // What was sent before is not received.
             hints.yield(nil)
-            while !isOver.value.withLock({ $0 }) {
+            while !end.isCancelled {
                 let own = pool.serverProcesses
                 for (payload, sender) in try connection.notifications(within: 1)
                 where !own.contains(sender) {

@@ -151,7 +151,7 @@
         }
 
         private func answer() throws(PostgresFailure) -> PostgresRows {
-            let end = Self.seconds() + answerMax
+            let end = ContinuousClock.now.advanced(by: .seconds(answerMax))
             guard let result = try result(until: end) else { throw PostgresFailure(failure()) }
             let rows = PostgresRows(result)
             while let other = try self.result(until: end) { PQclear(other) }
@@ -166,7 +166,7 @@
 
         /// Returns the next result; nil after the last one.
         private func result(
-            until end: Double
+            until end: ContinuousClock.Instant
         ) throws(PostgresFailure) -> OpaquePointer? {
             try awaitAnswer(until: end)
             return PQgetResult(connection)
@@ -182,16 +182,18 @@
         }
 
         /// Waits until the whole answer is there.
-        private func awaitAnswer(until end: Double) throws(PostgresFailure) {
+        private func awaitAnswer(
+            until end: ContinuousClock.Instant
+        ) throws(PostgresFailure) {
             while PQflush(connection) == 1 || PQisBusy(connection) == 1 {
                 let events = PQflush(connection) == 1 ? POLLIN | POLLOUT : POLLIN
                 var wait = pollfd(fd: PQsocket(connection), events: Int16(events), revents: 0)
-                let left = end - Self.seconds()
+                let left = ContinuousClock.now.duration(to: end) / .milliseconds(1)
                 guard left > 0 else {
                     cancel()
                     throw PostgresFailure(TableFailure("no answer within \(Int(answerMax)) s"))
                 }
-                guard poll(&wait, 1, Int32(left * 1_000) + 1) >= 0 || errno == EINTR,
+                guard poll(&wait, 1, Int32(left) + 1) >= 0 || errno == EINTR,
                     PQconsumeInput(connection) == 1
                 else { throw PostgresFailure(failure()) }
             }
@@ -208,6 +210,7 @@
                 return count < 8
             }
             guard hasRoom else { return PQfreeCancel(request) }
+            // Only the new thread uses it from here on.
             nonisolated(unsafe) let held = request
             Thread.detachNewThread {
                 var message = [CChar](repeating: 0, count: 256)
@@ -241,12 +244,6 @@
 
         private static func words(_ text: String) -> String {
             text.split(whereSeparator: \.isNewline).joined(separator: " ")
-        }
-
-        private static func seconds() -> Double {
-            var time = timespec()
-            clock_gettime(CLOCK_MONOTONIC, &time)
-            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
         }
     }
 

@@ -107,7 +107,8 @@ extension Space {
         return answers?[0] ?? .failure(.unreachable(reason: "the task was canceled"))
     }
 
-    /// - Returns: an answer for each request; nil if this task was canceled before anything was written.
+    /// - Returns: an answer for each request; nil if this task was canceled. Then the others are decided again,
+    ///   and get their first verdicts if the group was written.
     private func answers(
         to tickets: [Ticket<Event>]
     ) async -> [Result<Verdicts<Event>, AuthorityFailure>]? {

@@ -225,7 +225,10 @@ public actor Spaces<R: Rules> {
         guard let table, following == nil else { return }
         let hints = table.hints(past: { [weak self] in await self?.heads ?? [:] })
         following = Task { [weak self] in
-            for await name in hints { await self?.take(name) }
+            for await name in hints {
+                guard let self else { return }
+                await take(name)
+            }
         }
     }
 

@@ -11,14 +11,12 @@ import TestSupport
 /// commit or a barrier has succeeded. An append that fails may be there, or not, or come later.
 final class FaultyTable: DecisionTable {
     private struct State {
-        var groups: [TableGroup] = []
         /// The groups that a standby has.
-        var safeCount = 0
+        var safeCount: UInt64 = 0
         var timeline: UInt32 = 1
         var random: SeededGenerator
         var isFaulty = true
         var isStandbyAway = false
-        var listeners: [AsyncStream<SpaceName?>.Continuation] = []
         var faults: [String: Int] = [:]
 
         mutating func fails(_ fault: String, oneIn count: Int) -> Bool {
@@ -26,25 +24,23 @@ final class FaultyTable: DecisionTable {
             faults[fault, default: 0] += 1
             return true
         }
-
-        mutating func insert(_ group: TableGroup, after head: TableGroup?) -> Bool {
-            guard groups.last == head else { return false }
-            groups.append(group)
-            return true
-        }
     }
 
+    private let table = TableInMemory(pageMax: 3)
+    private let space: SpaceName
     private let state: Mutex<State>
     private let time: VirtualTime
     private var sources: SyncSources { time.sources }
     private let calls = Mutex(0)
 
-    init(seed: UInt64, _ time: VirtualTime) {
+    init(of space: SpaceName, seed: UInt64, _ time: VirtualTime) {
+        self.space = space
         state = Mutex(State(random: SeededGenerator(seed: seed)))
         self.time = time
     }
 
-    var groups: [TableGroup] { state.withLock { $0.groups } }
+    var groups: [TableGroup] { table.all(of: space) }
+    private var count: UInt64 { UInt64(groups.count) }
     var callCount: Int { calls.withLock { $0 } }
     var faults: [String: Int] { state.withLock { $0.faults } }
 
@@ -61,10 +57,10 @@ final class FaultyTable: DecisionTable {
         let end: End = state.withLock { state in
             if state.fails("lost before its commit", oneIn: 12) { return .failed }
             if state.fails("committed later", oneIn: 20) { return .late }
-            guard state.insert(group, after: head) else { return .done(false) }
+            guard table.append(group, after: head, in: space) != nil else { return .done(false) }
             // A canceled commit is a success with a warning.
             if state.isStandbyAway || state.fails("canceled commit", oneIn: 12) { return .failed }
-            state.safeCount = state.groups.count
+            state.safeCount = count
             return state.fails("lost after its commit", oneIn: 12) ? .failed : .done(true)
         }
         switch end {
@@ -72,12 +68,11 @@ final class FaultyTable: DecisionTable {
         case .late:
             Task(executorPreference: time) { [self] in
                 await pause()
-                state.withLock { _ = $0.insert(group, after: head) }
+                _ = table.append(group, after: head, in: space)
             }
             throw TableFailure("connection lost")
         case .done(let isThere):
             await pause()
-            if isThere { hint(space) }
             return isThere ? group : nil
         }
     }
@@ -86,17 +81,10 @@ final class FaultyTable: DecisionTable {
         from position: Position, in space: SpaceName
     ) async throws(TableFailure) -> TablePage {
         await pause()
-        let page: TablePage? = state.withLock { state in
-            if state.fails("read", oneIn: 30) { return nil }
-            let rest = state.groups.dropFirst(Int(position.value) - 1)
-            let founding = state.groups.reversed().lazy.compactMap(\.founding).first
-            return TablePage(
-                groups: Array(rest.prefix(3)), head: state.groups.last?.position ?? 0,
-                founding: founding,
-                timeline: state.timeline)
-        }
+        let isRead = !state.withLock { $0.fails("read", oneIn: 30) }
+        let page = table.groups(from: position, in: space)
         await pause()
-        guard let page else { throw TableFailure("connection lost") }
+        guard isRead else { throw TableFailure("connection lost") }
         return page
     }
 
@@ -104,7 +92,7 @@ final class FaultyTable: DecisionTable {
         await pause()
         let timeline: UInt32? = state.withLock { state in
             if state.isStandbyAway || state.fails("barrier", oneIn: 20) { return nil }
-            state.safeCount = state.groups.count
+            state.safeCount = count
             return state.timeline
         }
         await pause()
@@ -115,13 +103,13 @@ final class FaultyTable: DecisionTable {
     func hints(
         past heads: @escaping @Sendable () async -> [SpaceName: Position]
     ) -> AsyncStream<SpaceName?> {
-        AsyncStream { listener in state.withLock { $0.listeners.append(listener) } }
-    }
-
-    private func hint(_ space: SpaceName?) {
-        state.withLock { state in
-            if space != nil, state.fails("hint", oneIn: 3) { return }
-            for listener in state.listeners { listener.yield(space) }
+        AsyncStream { hints in
+            Task(executorPreference: time) { [self] in
+                for await hint in table.hints(past: heads) {
+                    let isLost = hint != nil && state.withLock { $0.fails("hint", oneIn: 3) }
+                    if !isLost { hints.yield(hint) }
+                }
+            }
         }
     }
 
@@ -130,9 +118,9 @@ final class FaultyTable: DecisionTable {
     /// The standby takes over: what it does not have is lost.
     func promote() {
         state.withLock { state in
-            if state.groups.count > state.safeCount { state.faults["rows lost", default: 0] += 1 }
-            state.groups.removeLast(state.groups.count - state.safeCount)
+            if count > state.safeCount { state.faults["rows lost", default: 0] += 1 }
             state.timeline += 1
+            table.restore([space: Position(state.safeCount)], timeline: state.timeline)
         }
     }
 
@@ -140,7 +128,7 @@ final class FaultyTable: DecisionTable {
 
     func heal() {
         state.withLock { ($0.isFaulty, $0.isStandbyAway) = (false, false) }
-        hint(nil)
+        table.hint(nil)
     }
 }
 

@@ -192,6 +192,62 @@ import Testing
             try await decide(2, .set("a", 2), on: new) == .accepted(position: 4, replacement: nil))
     }
 
+    @Test func `N6: a loss below a newest group that came again is found`() async throws {
+        let a = try await open("a")
+        _ = try await decide(1, .set("a", 1), on: a)
+        _ = try await decide(2, .set("a", 2), on: a)
+        await a.close()
+        // Another server vouches, and the device sends its last intent again.
+        table.restore([name: 1], timeline: 2)
+        let founding = try #require(table.all(of: name)[0].founding)
+        let vouched = Founding(
+            lineage: founding.lineage, replica: founding.replica, timeline: 2)
+        let group = TableGroup(position: 2, rows: [.founded(vouched)])
+        _ = table.append(group, after: table.all(of: name).last, in: name)
+        let b = try await open("b")
+        _ = try await decide(2, .set("a", 2), on: b)
+        #expect(b.head == 3)
+        guard case .unavailable(_, let reason)? = await failure({ try await open("a") }) else {
+            Issue.record("the lost decision was not missed")
+            return
+        }
+        #expect(reason.contains("at position 2, and the table has others there"))
+    }
+
+    @Test func `a table with a gap is refused, and so is a new lineage of an unknown space`()
+        async throws
+    {
+        let a = try await open("a")
+        for number in 1...4 { _ = try await decide(UInt64(number), .set("a", number), on: a) }
+        table.remove(3, of: name)
+        guard case .unavailable(_, let reason)? = await failure({ try await open("b") }) else {
+            Issue.record("a space with a gap is served")
+            return
+        }
+        #expect(reason.contains("lacks the group after position 2"))
+        await #expect(throws: TableFailure.self) {
+            try await table.beginNewLineage(of: SpaceName("typo")!)
+        }
+        #expect(table.all(of: SpaceName("typo")!).isEmpty)
+    }
+
+    @Test func `a copied folder serves, so a new server need not copy the table`() async throws {
+        let a = try await open("a")
+        _ = try await decide(1, .set("a", 1), on: a)
+        await a.close()
+        try FileManager.default.copyItem(at: folder("a"), to: folder("b"))
+        let (first, second) = (try await open("a"), try await open("b"))
+        #expect(
+            try await decide(2, .set("a", 2), on: second)
+                == .accepted(position: 3, replacement: nil))
+        try await first.follow()
+        #expect(first.head == 3 && first.lineage == second.lineage)
+    }
+
+    @Test func `a name that a table cannot keep is not an account`() {
+        #expect(Account("a\0b") == nil && Account("ab") != nil)
+    }
+
     // MARK: Moving
 
     @Test func `a moved space has the same lineage, positions and verdicts`() async throws {
@@ -209,9 +265,7 @@ import Testing
         #expect(await failure { try await open("a") } != nil)
         for allowed in 0..<6 {
             let broken = BreakingTable(table, appends: allowed % 3)
-            _ = await failure {
-                try await Space<BoardRules>.move(from: folder("a"), named: name, to: broken)
-            }
+            _ = try? await Space<BoardRules>.move(from: folder("a"), named: name, to: broken)
             // Nobody serves a space that is moved in part.
             let founding = table.groups(from: 1, in: name).founding
             if founding != nil, founding?.timeline == nil {
@@ -220,6 +274,10 @@ import Testing
         }
         try await Space<BoardRules>.move(from: folder("a"), named: name, to: table)
         #expect(try await Space<BoardRules>.move(from: folder("a"), named: name, to: table) == 0)
+        await #expect(throws: TableFailure.self) {
+            try await Space<BoardRules>.move(from: folder("typo"), named: name, to: table)
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder("typo").path))
         for server in ["a", "other"] {
             let space = try await open(server)
             #expect(space.lineage == page.lineage)

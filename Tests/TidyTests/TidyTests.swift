@@ -129,6 +129,7 @@ import Testing
             "Sources/Foldback/Model/LogSources.swift", "Sources/FoldbackSync/System.swift",
             "Sources/FoldbackTesting/System/System.swift", "Sources/FoldbackUI/System.swift",
             "Sources/FoldbackHTTP/Outcome.swift",
+            "Sources/FoldbackPostgres/PostgresConnection.swift",
         ]
         // A command-line tool may use the system's clock and print.
         let sources = try SourceTree.sources(under: "Sources").filter {

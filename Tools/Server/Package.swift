@@ -82,10 +82,10 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        // A proxy that cuts connections, and calls of sockets.
+        // What fails on purpose: a proxy that cuts connections, calls of sockets, and PostgreSQL.
         .target(
             name: "FaultyNetwork",
-            dependencies: [.product(name: "FoldbackTesting", package: "Foldback")],
+            dependencies: ["Processes", .product(name: "FoldbackTesting", package: "Foldback")],
             swiftSettings: strict),
         // A server and two devices that are killed at random.
         .executableTarget(

@@ -53,17 +53,22 @@ extension Space {
     ///   - table: the table, which has nothing of the space, or a part of it from an interrupted move.
     ///   - log: the source of time for the log.
     /// - Returns: the number of groups that were appended.
-    /// - Throws: `.unavailable`. The log has all of its decisions still.
+    /// - Throws: a failure that says what is wrong with the folder, or with the table. The log has all of its
+    ///   decisions still.
     @discardableResult
     public static func move(
         from directory: URL, named name: SpaceName, to table: any DecisionTable,
         log: LogSources = .system
-    ) async throws(AuthorityFailure) -> Int {
+    ) async throws(TableFailure) -> Int {
+        let path = directory.path(percentEncoded: false)
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw TableFailure("no space is at \(path)")
+        }
         let store: Store<Decided<R.State>>
         do throws(LogError) {
             store = try await openStore(at: directory, durability: .durable, log)
-        } catch { throw .unavailable(after: nil, reason: "\(error)") }
-        do throws(AuthorityFailure) {
+        } catch { throw TableFailure("\(error)") }
+        do throws(TableFailure) {
             let count = try await move(store, named: name, to: table)
             await store.close()
             return count
@@ -75,67 +80,63 @@ extension Space {
 
     private static func move(
         _ store: Store<Decided<R.State>>, named name: SpaceName, to table: any DecisionTable
-    ) async throws(AuthorityFailure) -> Int {
+    ) async throws(TableFailure) -> Int {
         guard let founding = store.view.founding else {
-            throw .unavailable(after: nil, reason: "the folder has no space")
+            throw TableFailure("the log at \(store.status.path) has no decisions of a space")
         }
         guard founding.timeline != nil || founding.replica == store.status.replica else {
-            throw .unavailable(
-                after: nil,
-                reason:
-                    "the log is a copy: start the server with it once, with --adopt if it has all")
+            throw TableFailure(
+                "the log is a copy: start the server with it once, with --adopt if it has all")
         }
         var last = try await commonPart(of: store, table, name)
-        // The mark of the log comes before the table is whole: else two servers could decide.
         var appended = 0
-        func append(through head: Position) async throws(AuthorityFailure) {
+        func append(through head: Position) async throws(TableFailure) {
             while last?.position ?? 0 < head {
-                let group = try store.tableGroup(at: last?.position.next ?? 1)
-                do throws(TableFailure) {
-                    guard let stamped = try await table.append(group, after: last, in: name) else {
-                        throw TableFailure("another program writes to \(name)")
-                    }
-                    last = stamped
-                    appended += 1
-                } catch { throw .unavailable(after: nil, reason: "\(error)") }
+                let group = try group(of: store, at: last?.position.next ?? 1)
+                guard let stamped = try await table.append(group, after: last, in: name) else {
+                    throw TableFailure("another program writes to \(name)")
+                }
+                last = stamped
+                appended += 1
             }
         }
         let end = store.status.through
+        // The mark of the log comes before the table is whole: else two servers could decide.
         if founding.timeline == nil {
             try await append(through: end)
-            do {
-                let page = try await table.groups(from: end, in: name)
-                let mark = Founding(
-                    lineage: founding.lineage, replica: founding.replica, timeline: page.timeline)
-                let group = TableGroup(position: end.next, rows: [.founded(mark)])
-                try await store.confirm(group.events())
-            } catch { throw .unavailable(after: nil, reason: "\(error)") }
+            let mark = Founding(
+                lineage: founding.lineage, replica: founding.replica,
+                timeline: try await table.groups(from: end, in: name).timeline)
+            let group = TableGroup(position: end.next, rows: [.founded(mark)])
+            do { try await store.confirm(group.events()) } catch { throw TableFailure("\(error)") }
         }
         try await append(through: store.status.through)
         return appended
     }
 
+    private static func group(
+        of store: Store<Decided<R.State>>, at position: Position
+    ) throws(TableFailure) -> TableGroup {
+        do { return try store.tableGroup(at: position) } catch { throw TableFailure("\(error)") }
+    }
+
     /// Returns the last group that log and table have both; nil if the table has none.
     ///
-    /// - Throws: `.unavailable` if the table has other groups.
+    /// - Throws: a failure also if the table has other groups.
     private static func commonPart(
         of store: Store<Decided<R.State>>, _ table: any DecisionTable, _ name: SpaceName
-    ) async throws(AuthorityFailure) -> TableGroup? {
+    ) async throws(TableFailure) -> TableGroup? {
         var last: TableGroup?
         while true {
-            let page: TablePage
-            do throws(TableFailure) {
-                page = try await table.groups(from: last?.position.next ?? 1, in: name)
-            } catch { throw .unavailable(after: nil, reason: "\(error)") }
-            for group in page.groups {
-                guard group.position <= store.status.through,
-                    try store.tableGroup(at: group.position) == group
+            let page = try await table.groups(from: last?.position.next ?? 1, in: name)
+            for found in page.groups {
+                guard found.position <= store.status.through,
+                    try group(of: store, at: found.position) == found
                 else {
-                    throw .unavailable(
-                        after: nil,
-                        reason: "the table has another decision of \(name) at \(group.position)")
+                    throw TableFailure(
+                        "the table has another decision of \(name) at \(found.position)")
                 }
-                last = group
+                last = found
             }
             guard last?.position ?? 0 < page.head, !page.groups.isEmpty else { return last }
         }

@@ -172,11 +172,20 @@ struct ServerCommand: ParsableCommand {
             }
         }
 
-        func required(_ configuration: Configuration) throws -> PostgresTable {
-            guard let table = try table(configuration) else {
+    }
+
+    /// A space in the database.
+    struct SharedSpace: ParsableArguments {
+        @Argument(help: "The name of the space.")
+        var space: String
+
+        @OptionGroup var database: Database
+
+        func parsed(_ configuration: Configuration) throws -> (SpaceName, PostgresTable) {
+            guard let table = try database.table(configuration) else {
                 throw ConfigurationError("name the database: --postgres or FOLDBACK_POSTGRES")
             }
-            return table
+            return (try SpaceName(argument: space), table)
         }
     }
 
@@ -188,18 +197,14 @@ struct ServerCommand: ParsableCommand {
                 a copy, for a server with --postgres.
                 """)
 
-        @Argument(help: "The name of the space.")
-        var space: String
-
-        @OptionGroup var database: Database
+        @OptionGroup var shared: SharedSpace
 
         func run<R: Rules>(
             _ configuration: Configuration, _ rules: (SpaceAccess) -> R
         ) async throws {
-            let space = try SpaceName(argument: space)
+            let (space, table) = try shared.parsed(configuration)
             let count = try await Space<R>.move(
-                from: configuration.place(of: space), named: space,
-                to: try database.required(configuration))
+                from: configuration.place(of: space), named: space, to: table)
             print("\(space) is in PostgreSQL now: \(count) groups of decisions were appended.")
         }
     }
@@ -212,16 +217,13 @@ struct ServerCommand: ParsableCommand {
                 is the one that you want to keep.
                 """)
 
-        @Argument(help: "The name of the space.")
-        var space: String
-
-        @OptionGroup var database: Database
+        @OptionGroup var shared: SharedSpace
 
         func run<R: Rules>(
             _ configuration: Configuration, _ rules: (SpaceAccess) -> R
         ) async throws {
-            let space = try SpaceName(argument: space)
-            let lineage = try await database.required(configuration).beginNewLineage(of: space)
+            let (space, table) = try shared.parsed(configuration)
+            let lineage = try await table.beginNewLineage(of: space)
             print("The lineage of \(space) is \(lineage) now.")
         }
     }

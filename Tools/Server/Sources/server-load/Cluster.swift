@@ -1,11 +1,11 @@
 import Dispatch
+import FaultyNetwork
 import Foundation
-import Processes
 import Synchronization
 
 /// A primary and a synchronous standby of PostgreSQL on this machine. Both flush each commit.
 final class Cluster: Sendable {
-    private let script: String
+    private let script: ClusterScript
     private let directory: URL
     /// How libpq connects to the node that takes writes.
     let connection: String
@@ -15,8 +15,9 @@ final class Cluster: Sendable {
     ///   - directory: a new folder.
     init(_ script: String, in directory: URL) throws {
         note("starting a primary and a standby")
-        (self.script, self.directory) = (script, directory)
-        connection = try Self.output([script, "start", directory.path], ["FSYNC": "on"])
+        self.directory = directory
+        self.script = ClusterScript(script, in: directory, isFlushing: true)
+        connection = try self.script.run("start")
     }
 
     deinit { _ = try? command("destroy") }
@@ -24,25 +25,13 @@ final class Cluster: Sendable {
     /// Runs a command of the script.
     @discardableResult
     func command(_ name: String, _ arguments: String...) throws -> String {
-        try Self.output([script, name, directory.path] + arguments)
+        try script.run(name, arguments)
     }
 
     /// Returns the only value that a statement of the superuser returns, or the first column of a row.
     @discardableResult
     func value(_ statement: String) throws -> String {
         try command("psql", "-v", "ON_ERROR_STOP=1", "-qAtc", statement)
-    }
-
-    private static func output(
-        _ words: [String], _ environment: [String: String] = [:]
-    ) throws -> String {
-        // PostgreSQL stays, and inherits what is open. The socket by which Foundation notices that a
-        // process has ended would not end then.
-        let closing = #"for n in $(seq 3 254); do eval "exec $n>&-"; done; exec "$@""#
-        let end = try run(
-            ["bash", "-c", closing, "bash"] + words, environment: environment, secondsMax: 120)
-        guard end.isSuccess else { throw LoadError("\(words) failed: \(end.errors)") }
-        return end.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     // MARK: Raw inserts
@@ -81,7 +70,7 @@ final class Cluster: Sendable {
         try Data(statement.utf8).write(to: file)
         let folder = try value("SELECT setting FROM pg_config WHERE name = 'BINDIR'")
         let options = ["-n", "-c", "1", "-t", "\(count)", "-D", "place=0", "-f", file.path]
-        let report = try Self.output(["\(folder)/pgbench"] + options + [connection])
+        let report = try ClusterScript.run(["\(folder)/pgbench"] + options + [connection])
         // Version 13 has two lines: the second one is without the time to connect, too.
         let last = report.split(separator: "\n").last { $0.hasPrefix("tps = ") }
         guard let words = last?.split(separator: " "), words.count > 2, let pace = Double(words[2])

@@ -1,3 +1,4 @@
+import FaultyNetwork
 import Foldback
 import FoldbackHTTP
 import FoldbackSync
@@ -11,52 +12,32 @@ final class Cluster: Sendable {
     private let folder: Folder
     let conninfo: String
 
-    private static let script = URL(filePath: #filePath).appending(path: "../../../cluster")
+    private let script: ClusterScript
+
+    private static let path = URL(filePath: #filePath).appending(path: "../../../cluster")
         .standardized.path
 
     /// Whether PostgreSQL is installed.
     static let isThere: Bool = {
-        let end = try? Processes.run([script, "conninfo", "/none"], secondsMax: 30)
+        let end = try? run([path, "conninfo", "/none"], secondsMax: 30)
         return end.map { !$0.errors.contains("PostgreSQL is missing") } ?? false
     }()
 
     init() async throws {
         let folder = try Folder()
-        self.folder = folder
-        conninfo = try await onThread { try Self.run("start", in: folder) }
+        let script = ClusterScript(
+            Self.path, in: folder.url.appending(path: "cluster"), isFlushing: false)
+        (self.folder, self.script) = (folder, script)
+        conninfo = try await onThread { try script.run("start") }
     }
 
-    deinit { _ = try? Self.run("destroy", in: folder) }
-
-    private static func run(_ words: String..., in folder: Folder) throws -> String {
-        try run(words, in: folder)
-    }
-
-    private static func run(_ words: [String], in folder: Folder) throws -> String {
-        let place = folder.url.appending(path: "cluster").path
-        let output = folder.url.appending(path: "output-\(UUID().uuidString)")
-        try Data().write(to: output)
-        let file = try FileHandle(forWritingTo: output)
-        defer {
-            try? file.close()
-            try? FileManager.default.removeItem(at: output)
-        }
-        // PostgreSQL stays, and inherits what is open. A pipe to this process would not end then, nor would
-        // the socket by which Foundation notices that a process has ended.
-        let closing = #"for n in $(seq 3 254); do eval "exec $n>&-"; done; exec "$@""#
-        let end = try Processes.run(
-            ["bash", "-c", closing, "bash", script, words[0], place] + words.dropFirst(),
-            environment: ["FSYNC": "off"], output: .file(file), errors: .output, secondsMax: 60)
-        let text = try String(contentsOf: output, encoding: .utf8)
-        guard end.isSuccess else {
-            throw TestError("cluster \(words.joined(separator: " ")): \(text)")
-        }
-        return text.trimmingCharacters(in: .newlines)
-    }
+    deinit { _ = try? script.run("destroy") }
 
     /// Runs a command of the script, and returns what it printed.
-    @discardableResult func callAsFunction(_ words: String...) async throws -> String {
-        try await onOwnThread { [folder] in try Self.run(words, in: folder) }
+    @discardableResult func callAsFunction(
+        _ command: String, _ arguments: String...
+    ) async throws -> String {
+        try await onOwnThread { [script] in try script.run(command, arguments) }
     }
 
     /// Returns the rows of a query on the primary.

@@ -88,20 +88,18 @@ extension ClusterTests {
         /// Cancels commits that wait for the standby. PostgreSQL then says that they succeeded.
         private mutating func cancel(_ fault: Fault) async throws {
             try await cluster("pause", "standby")
-            for _ in 0..<3 {
-                try await Task.sleep(for: .milliseconds(Int.random(in: 50...300, using: &random)))
-                _ = try await cluster.query(
-                    """
-                    SELECT pg_cancel_backend(pid) FROM pg_stat_activity \
-                    WHERE usename = 'foldback_server'
-                    """)
-            }
+            try await cancelStatements()
             guard fault == .canceledThenPromoted else {
                 try await cluster("resume", "standby")
                 return
             }
             // What the standby has in the buffers of its socket would survive.
             try await cluster("kill", "standby")
+            try await cancelStatements()
+            try await replacePrimary { try await $0.failOver() }
+        }
+
+        private mutating func cancelStatements() async throws {
             for _ in 0..<3 {
                 try await Task.sleep(for: .milliseconds(Int.random(in: 50...300, using: &random)))
                 _ = try await cluster.query(
@@ -110,7 +108,6 @@ extension ClusterTests {
                     WHERE usename = 'foldback_server'
                     """)
             }
-            try await replacePrimary { try await $0.failOver() }
         }
 
         /// Freezes the primary, promotes the standby, and lets the old primary go on beside the new one.
@@ -142,6 +139,11 @@ extension ClusterTests {
         let seed = UInt64.random(in: 0..<1_000_000)
         print("seed \(seed)")
         let cluster = try await Cluster()
+        // A server must not depend on what somebody has set for its role.
+        for setting in [
+            "client_min_messages = error", "synchronous_commit = off", "search_path = nowhere",
+            "default_transaction_isolation = serializable",
+        ] { _ = try await cluster.query("ALTER ROLE foldback_server SET \(setting)") }
         let fleet = try await Fleet(cluster.conninfo)
         let load = ClusterLoad(fleet, seed: seed)
         let start = ContinuousClock.now

@@ -1,8 +1,9 @@
 import Foldback
+import FoldbackServer
 import Synchronization
 
 /// A table without a database, for tests and simulations. It ends with the process.
-package final class TableInMemory: DecisionTable {
+final class TableInMemory: DecisionTable {
     private struct State {
         var spaces: [SpaceName: [TableGroup]] = [:]
         var timeline: UInt32 = 1
@@ -13,40 +14,53 @@ package final class TableInMemory: DecisionTable {
     private let pageMax: Int
 
     /// - Parameter pageMax: the most groups of a page.
-    package init(pageMax: Int = 64) { self.pageMax = pageMax }
+    init(pageMax: Int = 64) { self.pageMax = pageMax }
 
-    package func append(
+    func append(
         _ group: TableGroup, after head: TableGroup?, in space: SpaceName
     ) -> TableGroup? {
-        state.withLock { state in
-            guard state.spaces[space]?.last == head else { return nil }
+        let isThere = state.withLock { state in
+            guard state.spaces[space]?.last == head else { return false }
             precondition(group.position.value == (head?.position.value ?? 0) + 1)
             state.spaces[space, default: []].append(group)
-            for listener in state.listeners { listener.yield(space) }
-            return group
+            return true
         }
+        if isThere { hint(space) }
+        return isThere ? group : nil
     }
 
-    package func groups(from position: Position, in space: SpaceName) -> TablePage {
+    func groups(from position: Position, in space: SpaceName) -> TablePage {
         state.withLock { state in
             let all = state.spaces[space] ?? []
-            let rest = all.dropFirst(Int(position.value) - 1)
+            let rest = all.drop { $0.position < position }
             return TablePage(
                 groups: Array(rest.prefix(pageMax)), head: all.last?.position ?? 0,
                 founding: all.founding, timeline: state.timeline)
         }
     }
 
-    package func barrier() -> UInt32 { state.withLock { $0.timeline } }
+    func barrier() -> UInt32 { state.withLock { $0.timeline } }
 
-    package func hints(
+    /// All groups of a space.
+    func all(of space: SpaceName) -> [TableGroup] { state.withLock { $0.spaces[space] ?? [] } }
+
+    func hint(_ space: SpaceName?) {
+        for listener in state.withLock({ $0.listeners }) { listener.yield(space) }
+    }
+
+    /// Removes a group, as somebody who deletes rows does.
+    func remove(_ position: Position, of space: SpaceName) {
+        state.withLock { $0.spaces[space]?.removeAll { $0.position == position } }
+    }
+
+    func hints(
         past heads: @escaping @Sendable () async -> [SpaceName: Position]
     ) -> AsyncStream<SpaceName?> {
         AsyncStream { listener in state.withLock { $0.listeners.append(listener) } }
     }
 
-    /// Puts an earlier state back: the first groups of each space, on another timeline.
-    package func restore(_ heads: [SpaceName: Position], timeline: UInt32) {
+    /// Puts an earlier state back: the first groups of these spaces, on another timeline.
+    func restore(_ heads: [SpaceName: Position], timeline: UInt32) {
         state.withLock { state in
             for (space, head) in heads {
                 state.spaces[space] = Array((state.spaces[space] ?? []).prefix(Int(head.value)))
