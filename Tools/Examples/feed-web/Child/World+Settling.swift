@@ -56,6 +56,7 @@ extension FeedScreen {
         if !isOutboxSettled { return "the outbox" }
         if !isDownlinkSettled { return "the downlink" }
         if !areRequestsSettled { return "a request" }
+        if !isUploadSettled { return "an upload" }
         if !areMarksSettled { return "a mark" }
         return model.rejections.allSatisfy { told.contains($0.number) } ? nil : "the news"
     }
@@ -110,6 +111,11 @@ extension FeedScreen {
             && boosts.allSatisfy { number, boost in
                 boost.isRejected || replica.store.overlay.contains { $0.number == number }
             }
+    }
+
+    /// The draft is released in a task of its own, after the wait has ended.
+    private var isUploadSettled: Bool {
+        upload.map { $0.isOver || waits.running.contains("upload") } ?? true
     }
 
     private func isParked(_ wait: String) -> Bool { calls.stage.isParked("\(user)/\(wait)") }
