@@ -3,7 +3,7 @@
     import FoldbackHistory
 
     extension LogEntry {
-        /// The entry as one line of text.
+        /// The entry as one line of text. On a terminal, it is cut to the width.
         var line: String { line(words) }
 
         /// The line of a batch with some of its events, and with the count of the others.
@@ -23,11 +23,16 @@
         private func line(_ words: String) -> String {
             let number = String(sequence.value)
             let left = String(repeating: " ", count: max(0, 7 - number.count)) + number
-            return "\(Ink.dim("\(left)  \(time.text)"))  \(words)"
+            let stamp = "\(left)  \(time.text)"
+            let width = Output.width.map { max(20, $0 - stamp.count - 2) } ?? .max
+            return "\(Ink.dim(stamp))  \(words.cut(to: width))"
         }
 
         /// The line without the sequence and the time.
-        var words: String { "\(what.padded(to: 18))\(detail.visible)" }
+        var words: String {
+            let detail = detail.visible
+            return detail.isEmpty ? what : what.padded(to: 18) + detail
+        }
 
         /// The kind of the entry and its number, in two words.
         var what: String {
@@ -42,19 +47,20 @@
         var detail: String {
             switch content {
             case .intent(let intent):
-                var parts = [intent.event.text] + intent.marks
+                var parts = [intent.event.sentence] + intent.marks
                 if !info.isEmpty {
                     let pairs = info.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
                     parts.append("info \(pairs.joined(separator: " "))")
                 }
                 return parts.joined(separator: "  ")
             case .acknowledged(_, let position, let replacement):
-                return (position.map { "at \($0)  " } ?? "") + (replacement?.text ?? "")
+                return [position.map { "at \($0)" }, replacement.map { "as: \($0.sentence)" }]
+                    .compactMap { $0 }.joined(separator: "  ")
             case .changed(_, let change):
                 return change.detail
             case .confirmed(let events, _):
                 return events.map { event in
-                    "\(event.position)\(event.origin.map { " (\($0))" } ?? "") \(event.event.text)"
+                    "\(event.position)\(event.origin.map { " (\($0))" } ?? "") \(event.event.sentence)"
                 }.joined(separator: "  ")
             }
         }

@@ -24,6 +24,13 @@
             try? Descriptor.write(Array(text.utf8), to: STDERR_FILENO, named: "standard error")
         }
 
+        /// Says on standard error that a file was written, with its size.
+        static func noteWritten(_ path: String, _ what: String) {
+            var found = stat()
+            guard stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG else { return }
+            note("wrote \(what) to \(path): \(found.st_size.formatted()) bytes")
+        }
+
         /// Writes a whole file, or nothing if anything fails.
         ///
         /// An existing file is replaced in one step, also if the path is a link to it. Only the
@@ -79,6 +86,15 @@
             guard close(descriptor) == 0 else { throw StreamFailure.unwritable(name) }
         }
 
+        /// The columns of the terminal; nil if standard output is not a terminal.
+        static var width: Int? {
+            var size = winsize()
+            guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+                return nil
+            }
+            return Int(size.ws_col)
+        }
+
         /// Whether to print colors: on a terminal, unless `NO_COLOR` is set (no-color.org).
         static let isColored =
             isatty(STDOUT_FILENO) == 1
@@ -121,6 +137,16 @@
             guard scalars.count > countMax else { return self }
             let start = String(scalars.prefix(countMax * 2 / 3))
             return "\(start)... (\(utf8.count) bytes) ...\(String(scalars.suffix(countMax / 3)))"
+        }
+
+        /// The text as one word for a shell.
+        var shellWord: String {
+            let plain = { (character: Character) in
+                character.isASCII && (character.isLetter || character.isNumber)
+                    || "-_./:=@%+,".contains(character)
+            }
+            guard isEmpty || !allSatisfy(plain) else { return self }
+            return "'\(replacing("'", with: "'\\''"))'"
         }
 
         func padded(to width: Int) -> String {

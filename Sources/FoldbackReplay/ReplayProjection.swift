@@ -146,6 +146,7 @@
         let pending: [IntentNumber]
         let accepted: [IntentNumber]
         let conflicted: [(number: IntentNumber, reason: String)]
+        let rejections: [IntentNumber]
         let faults: [Fault]
 
         init<P: Projection>(_ snapshot: Snapshot<P>) {
@@ -153,6 +154,7 @@
             pending = snapshot.pending
             accepted = snapshot.accepted
             conflicted = snapshot.conflicted.map { ($0, snapshot.conflict(of: $0) ?? "") }
+            rejections = snapshot.rejections
             faults = snapshot.faults
         }
 

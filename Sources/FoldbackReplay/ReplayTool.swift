@@ -26,8 +26,8 @@
         static var reruns: [ReplayComparison] { get }
         /// The commands that only this tool has. None by default.
         ///
-        /// List only additional commands. The commands of every tool, such as `log` and `why`, are
-        /// always there. For `feed-replay count LOG`, write this and list `Count.self`:
+        /// List only additional commands, those that remove something last. The commands of every
+        /// tool, such as `log` and `why`, are always there. For `feed-replay count LOG`, write this and list `Count.self`:
         ///
         /// ```swift
         /// struct Count: ParsableCommand {
@@ -60,7 +60,13 @@
         public static func main() async {
             Descriptor.prepareProcess()
             do {
-                var command = try ReplayCommand<Self>.parseAsRoot()
+                let words = Array(CommandLine.arguments.dropFirst())
+                guard !words.isEmpty else {
+                    let help = ReplayCommand<Self>.helpMessage()
+                    return try Output.line(ReplayCommand<Self>.help(help))
+                }
+                try ReplayCommand<Self>.requireKnownCommand(in: words)
+                var command = try ReplayCommand<Self>.parseAsRoot(words)
                 if var asynchronous = command as? any AsyncParsableCommand {
                     try await asynchronous.run()
                 } else {
@@ -76,7 +82,8 @@
                 }
                 guard ReplayCommand<Self>.exitCode(for: error) != .success else {
                     do {
-                        return try Output.line(ReplayCommand<Self>.fullMessage(for: error))
+                        let text = ReplayCommand<Self>.fullMessage(for: error)
+                        return try Output.line(ReplayCommand<Self>.help(text))
                     } catch { fail("\(error)", code: 3) }
                 }
                 let message = ReplayCommand<Self>.message(for: error)
@@ -96,8 +103,7 @@
         /// The command whose help the error points to.
         private static var helped: String {
             let word = CommandLine.arguments.dropFirst().first
-            let isThere = ReplayCommand<Self>.configuration.subcommands
-                .contains { $0._commandName == word }
+            let isThere = word.map(ReplayCommand<Self>.names.contains) ?? false
             return isThere ? "\(name) \(word ?? "")" : name
         }
 
@@ -147,30 +153,6 @@
                 throw ValidationError("projection \(name) does not exist; use one of: \(known)")
             }
             return found
-        }
-    }
-
-    struct ReplayCommand<Tool: ReplayTool>: AsyncParsableCommand {
-        static var configuration: CommandConfiguration {
-            CommandConfiguration(
-                commandName: Tool.name,
-                abstract: "Shows what happened in a Foldback log, and why.",
-                discussion: """
-                    Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 the log or a file \
-                    cannot be used, 125 inconclusive (first-break, minimise).
-
-                    Example: \(Tool.name) why feed.log --key post
-                    """,
-                // The commands of every tool. A command of one tool belongs in its `commands`.
-                subcommands: Tool.commands + [
-                    Log<Tool>.self, Tail<Tool>.self, Status<Tool>.self, At<Tool>.self,
-                    Diff<Tool>.self,
-                    Why<Tool>.self, FindBreak<Tool>.self, WhatIf<Tool>.self, Verify<Tool>.self,
-                    RerunCommand<Tool>.self, Minimise<Tool>.self, Export<Tool>.self,
-                    ImportCommand<Tool>.self, BackupCommand<Tool>.self, Step<Tool>.self,
-                    PlotCommand<Tool>.self,
-                    Inspect<Tool>.self,
-                ])
         }
     }
 

@@ -12,12 +12,13 @@ import Foldback
 ///   its past is folded from the first entry.
 public nonisolated(nonsending) func checkLaws<P: StoredProjection>(
     of projection: P.Type, events: Generator<P.Event>, rowIDs: ItemIDs<RowsInMemory<P>>? = nil,
-    laws: Set<Law> = .standard, effort: Effort = .standard, seed: UInt64? = nil,
+    laws: Set<Law> = .standard, effort: Effort = .standard,
+    coverage: Coverage<P.Event> = Coverage(), seed: UInt64? = nil,
     failures: Failures = .besideTests, file: String = #filePath
 ) async -> LawReport {
     await checkLaws(
         of: RowsInMemory<P>.self, events: events, itemIDs: rowIDs, laws: laws, effort: effort,
-        seed: seed, failures: failures, file: file)
+        coverage: coverage, seed: seed, failures: failures, file: file)
 }
 
 /// Checks that a stored projection keeps the laws, and throws the report if one is broken.
@@ -29,12 +30,13 @@ public nonisolated(nonsending) func checkLaws<P: StoredProjection>(
 public nonisolated(nonsending) func requireLaws<P: StoredProjection>(
     of projection: P.Type, events: Generator<P.Event>, rowIDs: ItemIDs<RowsInMemory<P>>? = nil,
     laws: Set<Law> = .standard, effort: Effort = .standard,
-    completeness: Completeness = .told, seed: UInt64? = nil, failures: Failures = .besideTests,
+    coverage: Coverage<P.Event> = Coverage(), completeness: Completeness = .told,
+    seed: UInt64? = nil, failures: Failures = .besideTests,
     file: String = #filePath
 ) async throws(LawsBroken) -> LawReport {
     try await requireLaws(
         of: RowsInMemory<P>.self, events: events, itemIDs: rowIDs, laws: laws, effort: effort,
-        completeness: completeness, seed: seed, failures: failures, file: file)
+        coverage: coverage, completeness: completeness, seed: seed, failures: failures, file: file)
 }
 
 extension ItemIDs {

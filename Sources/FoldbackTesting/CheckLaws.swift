@@ -13,7 +13,7 @@ import Foundation
 /// }
 /// ```
 /// It needs no test framework: the report is a value. In Swift Testing use
-/// ``requireLaws(of:events:itemIDs:laws:effort:completeness:seed:failures:file:)``, which throws
+/// ``requireLaws(of:events:itemIDs:laws:effort:coverage:completeness:seed:failures:file:)``, which throws
 /// it.
 ///
 /// If the run checks less than it should, it says so on standard error, in a line or two: fewer
@@ -26,6 +26,7 @@ import Foundation
 ///   - itemIDs: the ids of the items that a view lists, for ``Law/p13``.
 ///   - laws: the laws to check. A law that is left out does not count as missing.
 ///   - effort: how much is tried.
+///   - coverage: what the scripts must reach, and the labels of the report.
 ///   - seed: repeats the scripts of an earlier report; nil for new scripts.
 ///   - failures: where failing scripts are kept. They run first the next time.
 ///   - file: the file of the test, beside which they are kept.
@@ -34,14 +35,15 @@ import Foundation
 ///   time wait for each other: no more processes work than the machine has cores.
 public nonisolated(nonsending) func checkLaws<P: Projection>(
     of projection: P.Type, events: Generator<P.Event>, itemIDs: ItemIDs<P>? = nil,
-    laws: Set<Law> = .standard, effort: Effort = .standard, seed: UInt64? = nil,
+    laws: Set<Law> = .standard, effort: Effort = .standard,
+    coverage: Coverage<P.Event> = Coverage(), seed: UInt64? = nil,
     failures: Failures = .besideTests, file: String = #filePath
 ) async -> LawReport {
     let seed = seed ?? System.freshSeed()
     let report = await WorkPlaces.ofThisProgram.holding {
         var run = LawRun<P>(
             events: events, checker: LawChecker(itemIDs: itemIDs, stepMax: effort.stepMax),
-            laws: laws, effort: effort, seed: seed,
+            laws: laws, effort: effort, coverage: coverage, seed: seed,
             corpus: FailureCorpus(failures, besides: file, P.name))
         await run.run()
         return run.report
@@ -62,13 +64,16 @@ public nonisolated(nonsending) func checkLaws<P: Projection>(
 public nonisolated(nonsending) func requireLaws<P: Projection>(
     of projection: P.Type, events: Generator<P.Event>, itemIDs: ItemIDs<P>? = nil,
     laws: Set<Law> = .standard, effort: Effort = .standard,
-    completeness: Completeness = .told, seed: UInt64? = nil, failures: Failures = .besideTests,
+    coverage: Coverage<P.Event> = Coverage(), completeness: Completeness = .told,
+    seed: UInt64? = nil, failures: Failures = .besideTests,
     file: String = #filePath
 ) async throws(LawsBroken) -> LawReport {
     let report = await checkLaws(
-        of: projection, events: events, itemIDs: itemIDs, laws: laws, effort: effort, seed: seed,
-        failures: failures, file: file)
-    guard report.isClean, report.isComplete || completeness == .told else {
+        of: projection, events: events, itemIDs: itemIDs, laws: laws, effort: effort,
+        coverage: coverage, seed: seed, failures: failures, file: file)
+    guard report.isClean, report.missing.isEmpty,
+        report.isComplete || completeness == .told
+    else {
         throw LawsBroken(report: report)
     }
     return report

@@ -114,6 +114,19 @@ struct Inbox: StoredProjection {
     }
     // Article: end
 
+    // Article: what the scripts reached
+    @Test func `notes keep the laws, also when an answer comes twice`() async throws {
+        try await requireLaws(
+            of: TimedNotes.self, events: TimedNotes.events, itemIDs: ItemIDs(\.notes.keys),
+            coverage: Coverage(requiring: ["reject of accepted", "edited a note"]) { script in
+                let isEdit = { (event: TimedNotes.Event) in
+                    if case .edited = event { true } else { false }
+                }
+                return script.recordedEvents.contains(where: isEdit) ? ["edited a note"] : []
+            })
+    }
+    // Article: end
+
     // Article: the test of rows
     @Test func `the inbox keeps the laws`() async throws {
         try await requireLaws(
@@ -170,8 +183,8 @@ struct Inbox: StoredProjection {
         let article = try Self.article()
         let parts = source.components(separatedBy: "// Article: ").dropFirst()
             .filter { !$0.hasPrefix("end\n") && $0.contains("\n") && !$0.hasPrefix("\")") }
-        #expect(parts.count >= 5)
-        for part in parts.prefix(5) {
+        #expect(parts.count >= 6)
+        for part in parts.prefix(6) {
             let lines = part.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
             let indent = lines.first?.prefix { $0 == " " }.count ?? 0
             let code = lines.map {

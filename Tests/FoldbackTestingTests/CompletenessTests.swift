@@ -196,7 +196,7 @@ import Testing
             return await places.holding {
                 var run = LawRun<Sloppy>(
                     events: Self.events, checker: LawChecker(itemIDs: nil, stepMax: .seconds(30)),
-                    laws: [.p2, .p12, .f9], effort: Self.effort(40, nil), seed: 9,
+                    laws: [.p2, .p12, .f9], effort: Self.effort(40, nil), seed: 3,
                     corpus: FailureCorpus(.forgotten, besides: #filePath, "Sloppy"), places: places)
                 await run.run()
                 #expect(run.report.scripts.checked == 40)

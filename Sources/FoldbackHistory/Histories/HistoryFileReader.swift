@@ -39,7 +39,9 @@ package struct HistoryFileReader {
             lineOf[entry.sequence] = lineCount
             entries.append(entry)
         } catch {
-            throw HistoryFileError(line: lineCount, reason: "\(error)")
+            let isOther = head == nil && error is JSONError
+            let reason = isOther ? "the file is neither a log nor an export of a log: " : ""
+            throw HistoryFileError(line: lineCount, reason: reason + "\(error)")
         }
     }
 

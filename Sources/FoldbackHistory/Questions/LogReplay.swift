@@ -145,12 +145,14 @@ extension LogReader {
         try settlementRow(of: number)?.settlement?.state
     }
 
-    /// Returns the entry that recorded an intent that was settled once; nil if it never was.
+    /// Returns the entries that recorded and last settled an intent; nil if it was never settled.
     ///
     /// - Complexity: one look-up.
-    package func settledRecording(
+    package func settledEntries(
         of number: IntentNumber
-    ) throws(LogError) -> LogSequence? { try settlementRow(of: number)?.intentSequence }
+    ) throws(LogError) -> (recorded: LogSequence, settled: LogSequence)? {
+        try settlementRow(of: number).map { ($0.intentSequence, $0.settlementSequence) }
+    }
 
     /// Returns the entries that recorded the intents of the overlay.
     ///

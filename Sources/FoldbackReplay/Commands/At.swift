@@ -7,7 +7,7 @@
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: "at",
-                abstract: "Prints the state after an entry; changes nothing.",
+                abstract: "Prints the state after an entry.",
                 discussion: """
                     At the log's last entry, it also says if the rows that the app has stored differ \
                     from the state.
@@ -82,7 +82,7 @@
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: "diff",
-                abstract: "Prints where two states differ; changes nothing.",
+                abstract: "Prints where two states differ.",
                 discussion: """
                     A state is the view after a sequence, or `confirmed` or `view` at the end of \
                     the log. Exit code 1 if they differ.

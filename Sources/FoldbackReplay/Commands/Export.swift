@@ -16,7 +16,7 @@
             CommandConfiguration(
                 commandName: "export",
                 abstract:
-                    "Writes a log as a file, a test or a bug report; changes nothing.",
+                    "Writes a log as a file, a test or a bug report.",
                 discussion: """
                     ndjson: a line for each entry, to standard output. test: a Swift Testing case \
                     and its fixture, in the directory -o. bundle: one file for a bug report, which \
@@ -90,6 +90,7 @@
                 try Output.writing(to: output, sparing: spared) { write in
                     try self.write(reader, redacted, head, write)
                 }
+                Output.noteWritten(output, form == .bundle ? "the bug report" : "the log's lines")
             case .test:
                 var text: [UInt8] = []
                 try write(reader, redacted, [:]) { text += $0 }
@@ -114,6 +115,7 @@
             try Output.writing(to: output ?? "", sparing: spared) { write in
                 try withoutActuallyEscaping(write) { try report.write($0) }
             }
+            Output.noteWritten(output ?? "", "the page")
             guard let damage = report.damage else { return }
             throw StreamFailure("\(output ?? "") shows only the entries before damage: \(damage)")
         }

@@ -8,21 +8,35 @@
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: "log",
-                abstract: "Prints a log's entries, oldest first; changes nothing.",
-                discussion: "Example: \(Tool.name) log feed.log --kind rejected --json")
+                abstract: "Prints a log's entries, oldest first.",
+                discussion: """
+                    On a terminal, lines are cut to its width. A pipe, and --json, get them whole.
+
+                    Examples:
+                      \(Tool.name) log feed.log --last 20
+                      \(Tool.name) log feed.log --kind rejected --json
+                    """)
         }
 
         @OptionGroup var log: LogArgument
         @OptionGroup var filter: EntryFilter
 
+        @Option(help: "Only the last matching entries, at most this many.")
+        var last: UInt64?
+
         @Flag(help: "One JSON object for each entry.")
         var json = false
+
+        func validate() throws {
+            guard last != 0 else { throw ValidationError("--last must be at least 1, not 0") }
+        }
 
         func run() throws {
             let reader = try log.reader()
             let printer = EntryPrinter(
                 reader, try filter.predicate(in: reader), json, Tool.group.first?.view)
-            try printer.print(from: reader.first)
+            guard let last else { return _ = try printer.print(from: reader.first) }
+            _ = try printer.printLast(last, of: try reader.lastSequence())
         }
     }
 
@@ -183,7 +197,7 @@
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: "status",
-                abstract: "Prints a log's replica, kind, counts and sizes; changes nothing.",
+                abstract: "Prints a log's replica, kind, counts and sizes.",
                 discussion: """
                     With --keep-entries or --keep-days, it also says what a compaction with that window \
                     would remove, and what holds the rest.

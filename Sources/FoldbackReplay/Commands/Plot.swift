@@ -27,7 +27,7 @@
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: "plot",
-                abstract: "Draws how a log grew, as an SVG picture; changes nothing.",
+                abstract: "Draws how a log grew, as an SVG picture.",
                 discussion: """
                     pending: the intents that are not settled, over time. settling: how long \
                     intents took to be settled. bytes: the size of the entries, and the \

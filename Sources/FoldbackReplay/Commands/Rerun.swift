@@ -8,12 +8,13 @@
             CommandConfiguration(
                 commandName: "rerun",
                 abstract:
-                    "Compares a log under two versions of a projection; changes nothing.",
+                    "Compares a log under two versions of a projection.",
                 discussion: """
-                    The verdict comes first: fine, risky (an event no longer applies, or neither \
-                    version can read an event), or impossible (the new version cannot read an \
-                    event that the old version can). Exit code 1 unless the verdict is fine and \
-                    nothing differs.
+                    The verdict comes first: fine, different (every event can be read, and states \
+                    differ), risky (an event no longer applies, or neither version can read an \
+                    event), or impossible (the new version cannot read an event that the old \
+                    version can). Exit code 1 unless it is fine. With --json, a different history \
+                    has the verdict fine and more than 0 differences.
 
                     Example: \(Tool.name) rerun feed.log
                     """)
@@ -73,11 +74,14 @@
         fileprivate var text: String {
             let text =
                 switch compatibility {
-                case .fine: "fine"
+                case .fine: divergenceCount == 0 ? "fine" : "different"
                 case .risky(let what, let sequence): "risky: entry \(sequence): \(what)"
                 case .impossible(let what, let sequence): "impossible: entry \(sequence): \(what)"
                 }
-            let counts = "\(entryCount) entries, \(divergenceCount) that changed the difference"
+            let counts =
+                divergenceCount == 0
+                ? "\(entryCount) entries; the states after each of them are equal"
+                : "\(entryCount) entries; the difference changed after \(divergenceCount) of them"
             let flaw = partsFailed.map {
                 "\nafter entry \($0) the parts of keys lacked a difference (law P16), so this is a "
                     + "comparison without them; correct part(at:) or keys(touchedBy:)"

@@ -9,7 +9,7 @@
             CommandConfiguration(
                 commandName: "verify",
                 abstract:
-                    "Checks a whole log: pages, entries, verdicts, checkpoints, rows; changes nothing.",
+                    "Checks a whole log: pages, entries, verdicts, checkpoints, rows.",
                 discussion: """
                     The command folds the log from its first entry, and compares checkpoints and rows \
                     with the result. It compares states and rows only of this tool's projections, and \

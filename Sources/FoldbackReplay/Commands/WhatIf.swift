@@ -59,7 +59,7 @@
             CommandConfiguration(
                 commandName: "what-if",
                 abstract:
-                    "Shows how a hypothetical change would affect the states; changes nothing.",
+                    "Shows how a hypothetical change would affect the states.",
                 discussion: """
                     The branch is in memory, and is compared with the log entry by entry. Edits \
                     are applied in this order: --drop, --swap, --edit, --insert, --reject, \
@@ -205,6 +205,10 @@
             }
             for divergence in shown { try divergence.print() }
             try branch.divergences.end.printAsEnd()
+            guard let first = divergences.first, branch.divergences.end.isNone else { return }
+            try Output.line(
+                "states before the end differ, from entry \(first.sequence) on, so the exit code is 1"
+            )
         }
 
         private func print(json branch: SeenBranch) throws {

@@ -70,6 +70,7 @@
                 let hint = key?.hasPrefix("/") == true ? "; use --place for a place" : ""
                 return try Output.line(("there was never a value at \(place)" + hint).visible)
             }
+            if let last = causes.last { try Output.line(Ink.bold(last.now(at: place).visible)) }
             if shown.count < causes.count {
                 try Output.line(
                     Ink.dim("\(causes.count - shown.count) earlier entries; see --last"))
@@ -165,6 +166,17 @@
             case .number(let number): number
             case .id(let id): id.replica == log.replica ? id.number : nil
             }
+        }
+    }
+
+    extension SeenCause {
+        /// The value after the entry, in words. After the last cause, it is the value at the end.
+        fileprivate func now(at place: JSONPointer) -> String {
+            func words(_ value: JSON?) -> String { value.map { "\($0)" } ?? "absent" }
+            let name = place.names.isEmpty ? "the state" : "\(place)"
+            let isSame = view.new == confirmed.new
+            return "\(name) is \(words(view.new)) now"
+                + (isSame ? "" : ", and \(words(confirmed.new)) in confirmed state")
         }
     }
 

@@ -8,7 +8,7 @@
         static var configuration: CommandConfiguration {
             CommandConfiguration(
                 commandName: "inspect",
-                abstract: "Serves a page that shows a log to this machine; changes nothing.",
+                abstract: "Serves a page that shows a log to this machine.",
                 discussion: """
                     The first line of output is the page's address. The server listens only on \
                     127.0.0.1, and answers only to a browser that opened this address once. It \

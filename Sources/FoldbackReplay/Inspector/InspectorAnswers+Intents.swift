@@ -50,7 +50,9 @@
                 Dictionary(numbers.map { ($0, known[$0]) }) { first, _ in first }
             }.compactMapValues { $0 }
             for number in numbers where places[number] == nil {
-                do { places[number] = try log.reader.settledRecording(of: number) } catch {
+                do {
+                    places[number] = try log.reader.settledEntries(of: number)?.recorded
+                } catch {
                     guard log.note(error) else { throw error }
                 }
             }

@@ -63,8 +63,8 @@
             }
         }
 
-        /// Returns the files of `minimise`, as NDJSON and as a test.
-        func minimised(_ body: JSON) async throws -> JSON {
+        /// Returns the files of `minimize`, as NDJSON and as a test.
+        func minimized(_ body: JSON) async throws -> JSON {
             guard let expect = body["expect"]?.stringValue else {
                 throw ValidationError("expect must be a text: PLACE OP LITERAL")
             }
@@ -72,7 +72,7 @@
             let view = try log.projection(named: body["projection"]?.stringValue).view
             return try await long.runSuspending { [log] in
                 let found = try await view.minimized(
-                    log.reader, tries: InspectorLimits.minimiseTriesMax, expectation, .silent
+                    log.reader, tries: InspectorLimits.minimizeTriesMax, expectation, .silent
                 ) { _ in false }
                 guard let found else { return ["entries": .null] }
                 let test = TestCase(

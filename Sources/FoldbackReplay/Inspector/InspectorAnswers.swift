@@ -65,7 +65,7 @@
         func answer(toPost path: String, _ body: JSON) async throws -> JSON {
             switch path {
             case "/api/what-if": try await branch(body)
-            case "/api/minimise": try await minimised(body)
+            case "/api/minimize": try await minimized(body)
             default: throw InspectorError.unknown("there is no \(path) for POST")
             }
         }

@@ -58,7 +58,7 @@
         static let branchRowsMax = 20_000
         /// Copies of a frame reader that a branch keeps.
         static let branchCopiesMax = 64
-        static let minimiseTriesMax = 1_000
+        static let minimizeTriesMax = 1_000
         /// Entries of an export that is sent as one answer.
         static let exportCountMax = 50_000
         /// Short computations that run at the same time, and those that wait for it.

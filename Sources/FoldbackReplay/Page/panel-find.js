@@ -41,8 +41,8 @@ function findCommand(app) {
     return commandLine(app, "rerun", ...(rerun === "" ? [] : ["--comparison", rerun]));
   if (kind === "check") return commandLine(app, "first-break", "--check", check);
   const expect = ["--expect", `${place} ${operator} ${literal}`];
-  return kind === "minimise"
-    ? commandLine(app, "minimise", ...expect)
+  return kind === "minimize"
+    ? commandLine(app, "minimize", ...expect)
     : commandLine(app, "first-break", ...expect);
 }
 
@@ -69,7 +69,7 @@ function findFields(app, node) {
   const kinds = [
     ["first-break", "the first entry after which a condition fails"],
     ...(checks.length > 0 ? [["check", "the first entry after which a check fails"]] : []),
-    ["minimise", "a small history that still fails"],
+    ["minimize", "a small history that still fails"],
     ...(reruns.length > 0 ? [["rerun", "differences between two versions"]] : []),
   ];
   const select = (
@@ -126,7 +126,7 @@ function findFields(app, node) {
     const isShown = { kind: true, check: kind === "check", rerun: kind === "rerun" };
     for (const field of fields.querySelectorAll("[data-for]")) {
       field.hidden = !(
-        Reflect.get(isShown, field.dataset.for) ?? ["first-break", "minimise"].includes(kind)
+        Reflect.get(isShown, field.dataset.for) ?? ["first-break", "minimize"].includes(kind)
       );
     }
     document.dispatchEvent(new Event("command"));
@@ -147,9 +147,9 @@ function run(app, node) {
       ? app.source
           .ask(`/api/rerun?${new URLSearchParams({ name: rerun })}`)
           .then((answer) => rerunNodes(app, answer.lines))
-      : kind === "minimise"
+      : kind === "minimize"
         ? app.source
-            .ask("/api/minimise", { projection, expect })
+            .ask("/api/minimize", { projection, expect })
             .then((answer) => minimizedNodes(answer))
         : app.source
             .ask(

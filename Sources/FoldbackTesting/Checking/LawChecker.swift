@@ -19,6 +19,8 @@ struct LawChecker<P: Projection>: Sendable {
         var unavailable: String?
         /// Whether a state has an item, for P13.
         var hasItems = false
+        /// The pairs of ``Coverage`` that the script has, as often as they occur.
+        var pairs: [String: Int] = [:]
     }
 
     /// Checks laws with a script.
@@ -58,15 +60,15 @@ struct LawChecker<P: Projection>: Sendable {
             case .unavailable(let reason):
                 var here = await checkHere(script, rest, onDisk: onDisk)
                 here.unavailable = reason
-                return addingItemIDs(to: here, laws, Trial<P>.modelSteps(of: script), script)
+                return completed(here, laws, Trial<P>.modelSteps(of: script), script)
             case nil:
                 // P11 is not among the laws.
                 var here = await checkHere(script, rest, onDisk: onDisk)
                 here.unavailable = "the codec cannot write the events of a script"
-                return addingItemIDs(to: here, laws, Trial<P>.modelSteps(of: script), script)
+                return completed(here, laws, Trial<P>.modelSteps(of: script), script)
             }
         }
-        return addingItemIDs(to: result, laws, modelSteps ?? [], script)
+        return completed(result, laws, modelSteps ?? [], script)
     }
 
     /// Why a law cannot be checked, and what to do; nil if it can.
@@ -109,12 +111,13 @@ struct LawChecker<P: Projection>: Sendable {
         return result
     }
 
-    /// Checks P13 here because `itemIDs` is the caller's closure, which no other process has.
-    private func addingItemIDs(
-        to check: LawCheck, _ laws: [Law], _ modelSteps: [Trial<P>.ModelStep],
+    /// Adds what only this process knows: the pairs, and P13, because `itemIDs` is the caller's closure.
+    private func completed(
+        _ check: LawCheck, _ laws: [Law], _ modelSteps: [Trial<P>.ModelStep],
         _ script: Script<P.Event>
     ) -> LawCheck {
         var check = check
+        check.pairs = Trial<P>.pairs(in: script, modelSteps)
         guard laws.contains(.p13), let itemIDs,
             !check.violations.contains(where: { $0.law == .p1 })
         else { return check }

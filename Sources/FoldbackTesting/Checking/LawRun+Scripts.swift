@@ -150,6 +150,8 @@ extension LawRun {
         in check: LawChecker<P>.LawCheck, of script: Script<P.Event>
     ) async -> [Violation] {
         count(script)
+        report.pairs.merge(check.pairs) { $0 + $1 }
+        for label in Set(coverage.labels(script)) { report.labels[label, default: 0] += 1 }
         hasItems = hasItems || check.hasItems
         if let reason = check.unavailable { noteUnavailable(reason) }
         return await cause(of: check.violations, in: script)

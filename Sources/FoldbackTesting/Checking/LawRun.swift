@@ -1,6 +1,6 @@
 import Foldback
 
-/// One run of ``checkLaws(of:events:itemIDs:laws:effort:seed:failures:file:)``: kept failures, then
+/// One run of ``checkLaws(of:events:itemIDs:laws:effort:coverage:seed:failures:file:)``: kept failures, then
 /// random scripts, then fleets, until the effort is spent or every law is broken.
 struct LawRun<P: Projection> {
     /// The part of the time that is left for fleets. A fleet takes about an eighth of the time of a
@@ -14,6 +14,7 @@ struct LawRun<P: Projection> {
     let generator: Generator<Script<P.Event>>
     let events: Generator<P.Event>
     let checker: LawChecker<P>
+    let coverage: Coverage<P.Event>
     let effort: Effort
     let corpus: FailureCorpus
     let places: WorkPlaces
@@ -32,11 +33,13 @@ struct LawRun<P: Projection> {
 
     init(
         events: Generator<P.Event>, checker: LawChecker<P>, laws: Set<Law>, effort: Effort,
-        seed: UInt64, corpus: FailureCorpus, places: WorkPlaces = .ofThisProgram
+        coverage: Coverage<P.Event> = Coverage(), seed: UInt64, corpus: FailureCorpus,
+        places: WorkPlaces = .ofThisProgram
     ) {
         generator = events.scripts(nil, steps: effort.stepsMax)
         self.events = events
         self.checker = checker
+        self.coverage = coverage
         self.effort = effort
         self.corpus = corpus
         self.places = places
@@ -88,6 +91,9 @@ struct LawRun<P: Projection> {
     private mutating func finish() {
         if report.scripts.checked > 0 { noteVacuous() }
         report.held = open
+        report.missing = coverage.required.filter {
+            report.pairs[$0] == nil && report.labels[$0] == nil
+        }
         if report.scripts.asked != nil || report.scripts.checked > 0 {
             report.counts["scripts"] = report.scripts.checked
         }

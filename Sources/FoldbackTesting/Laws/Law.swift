@@ -45,7 +45,7 @@ public enum Law: String, CaseIterable, Hashable, Sendable, CustomStringConvertib
     /// projection.
     case p16 = "P16"
     /// The projections of a log refuse the same confirmed events, on request:
-    /// ``checkLaws(of:also:events:itemIDs:laws:effort:seed:failures:file:)`` with `laws: [.p17]`.
+    /// ``checkLaws(of:also:events:itemIDs:laws:effort:coverage:seed:failures:file:)`` with `laws: [.p17]`.
     ///
     /// Projections share conflicts only in the overlay. Each keeps what it can of a confirmed event,
     /// so two that refuse different events show different things from then on.

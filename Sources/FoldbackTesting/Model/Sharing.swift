@@ -2,7 +2,7 @@ import Foldback
 import FoldbackHistory
 
 /// A projection on a log with another one with which it shares its conflicts: what
-/// ``checkLaws(of:also:events:itemIDs:laws:effort:seed:failures:file:)`` checks, and what its
+/// ``checkLaws(of:also:events:itemIDs:laws:effort:coverage:seed:failures:file:)`` checks, and what its
 /// reports name.
 ///
 /// The state is that of the first projection. The laws also fold the second one: each of the two

@@ -19,6 +19,14 @@ public struct LawReport: Sendable, CustomStringConvertible {
     /// How often scripts, steps, kinds of steps and fleets ran. A report says little about a step
     /// that never ran.
     public internal(set) var counts: [String: Int] = [:]
+    /// How often the run reached each pair of a kind of step and the state of the intent that it names,
+    /// like `reject of accepted`. The states are those of `IntentState`, and `draft` (held), `sent`
+    /// (pending, and its sending has begun), `conflicted` and `unknown`.
+    public internal(set) var pairs: [String: Int] = [:]
+    /// How many scripts had each label of ``Coverage``.
+    public internal(set) var labels: [String: Int] = [:]
+    /// What ``Coverage`` requires and no script had.
+    public internal(set) var missing: [String] = []
     /// Why the run checked fewer scripts or fleets than it should; nil if it did not.
     var cause: String?
 
@@ -46,6 +54,9 @@ public struct LawReport: Sendable, CustomStringConvertible {
         public var isReached: Bool { asked.map { checked >= $0 } ?? true }
     }
 
+    /// The pairs that no script had, of those that a script can have.
+    public var pairsNotReached: [String] { Pair.all.subtracting(pairs.keys).sorted() }
+
     /// Whether no law is broken.
     public var isClean: Bool { findings.isEmpty }
 
@@ -68,6 +79,15 @@ public struct LawReport: Sendable, CustomStringConvertible {
             let names = laws.map { "\($0.law)" }.joined(separator: ", ")
             lines.append("not checked: \(names): \(reason). \(laws[0].remedy ?? "").")
         }
+        lines += missing.map { name in
+            let near =
+                Pair.all.contains(name) || labels.isEmpty
+                ? ""
+                : "; labels that occurred: "
+                    + labels.keys.sorted().joined(separator: ", ")
+            return "never occurred, and is required: \(name)\(near). Raise the effort, or let the "
+                + "generator of events make it."
+        }
         return lines + failures
     }
 
@@ -84,6 +104,15 @@ public struct LawReport: Sendable, CustomStringConvertible {
         lines += shortfalls
         let counts = counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         lines.append("tried: \(counts.joined(separator: ", "))")
+        if !labels.isEmpty {
+            let labels = labels.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+            lines.append("labels: \(labels.joined(separator: ", "))")
+        }
+        if !pairs.isEmpty {
+            let rest = pairsNotReached
+            let which = rest.isEmpty ? "" : ", not: \(rest.joined(separator: ", "))"
+            lines.append("pairs: \(Pair.all.count - rest.count) of \(Pair.all.count)\(which)")
+        }
         return lines.joined(separator: "\n")
     }
 
@@ -112,7 +141,7 @@ public struct LawsBroken: Error, Sendable, CustomStringConvertible {
     public var description: String { report.description }
 }
 
-/// What ``requireLaws(of:events:itemIDs:laws:effort:completeness:seed:failures:file:)`` does if a
+/// What ``requireLaws(of:events:itemIDs:laws:effort:coverage:completeness:seed:failures:file:)`` does if a
 /// run checked less than it should.
 public enum Completeness: Hashable, Sendable {
     /// It says so on standard error.

@@ -109,7 +109,7 @@ public struct Script<Event: Sendable>: Sendable {
     }
 
     /// The events that this log's user recorded, in order.
-    var recordedEvents: [Event] {
+    public var recordedEvents: [Event] {
         steps.flatMap { step -> [Event] in
             switch step {
             case .record(let event, _, _, _, _, _): [event]

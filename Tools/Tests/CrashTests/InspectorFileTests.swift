@@ -32,10 +32,10 @@ import Testing
         }
         #expect(
             try inspector.post("/api/what-if", #"{"edits":[{"reject":1}]}"#).status == 200)
-        let small = try inspector.post("/api/minimise", #"{"expect":"/post/likes >= 0"}"#)
+        let small = try inspector.post("/api/minimize", #"{"expect":"/post/likes >= 0"}"#)
         #expect(small.status == 200 && small.json["entries"] == 2, "\(small)")
         #expect(small.json["files"]?.arrayValue?.count == 3)
-        let fine = try inspector.post("/api/minimise", #"{"expect":"/post/likes >= -9"}"#)
+        let fine = try inspector.post("/api/minimize", #"{"expect":"/post/likes >= -9"}"#)
         #expect(fine.json == ["entries": .null])
         inspector.process.signal(SIGTERM)
         inspector.process.waitUntilExit()

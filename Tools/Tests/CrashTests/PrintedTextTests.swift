@@ -51,7 +51,7 @@ import Testing
             ["diff", "0", "1", "--json"], ["why", "--intent", "1", "--json"],
             ["what-if", "--drop", "1", "--json"], ["export"], ["verify", "--json"],
             ["step", "--json"], ["first-break", "--expect", "/x != null", "--json"],
-            ["minimise", "--expect", "/x != null"],
+            ["minimize", "--expect", "/x != null"],
             ["log"], ["status"], ["at", "1"], ["why", "--intent", "1"],
             ["why", "--place", "/\(text)"],
         ] {
@@ -110,7 +110,7 @@ import Testing
         let whole = try run([foldback, "status", directory.log.path]).output
         #expect(whole.contains("entries     6\n") && whole.contains("last entry  6\n"), "\(whole)")
         let small = ["--expect", "/draft == null", "-o", file]
-        #expect(try run([foldback, "minimise", directory.log.path] + small).status == 0)
+        #expect(try run([foldback, "minimize", directory.log.path] + small).status == 0)
         let holed = try run([foldback, "status", file]).output
         #expect(holed.contains("entries     1\n") && holed.contains("last entry  4\n"), "\(holed)")
         let json = try run([foldback, "status", file, "--json"]).output

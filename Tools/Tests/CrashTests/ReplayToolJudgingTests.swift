@@ -5,7 +5,7 @@ import Processes
 import Testing
 
 /// Born from the question how commands judge states, and what they report if they cannot:
-/// first-break, minimise, rerun.
+/// first-break, minimize, rerun.
 @Suite(.serialized) struct ReplayToolJudgingTests {
     private let foldback = executable("foldback")
     private let feedReplay = executable("feed-replay")
@@ -18,7 +18,7 @@ import Testing
     @Test func `a check command that cannot be run ends the search with an error`() throws {
         try ReplayStory.makeLog(directory.log)
         for command in ["./nosuch.sh", "exit 126"] {
-            for look in ["first-break", "minimise"] {
+            for look in ["first-break", "minimize"] {
                 let seen = try tool(look, "--run", command)
                 #expect(seen.status == 2 && seen.output.isEmpty, "\(look): \(seen)")
                 #expect(seen.errors.contains("cannot be run: \(command)"), "\(look): \(seen)")
@@ -104,30 +104,30 @@ import Testing
         }
     }
 
-    @Test func `minimise agrees with first-break, also on a log without entries`() throws {
+    @Test func `minimize agrees with first-break, also on a log without entries`() throws {
         let shell = try ShellProcess(directory.log)
         #expect(shell.finish().status == 0)
         let found = try tool("first-break", "--expect", "/a == 1")
         #expect(found.status == 1 && found.output.hasPrefix("before the first entry"), "\(found)")
-        let small = try tool("minimise", "--expect", "/a == 1")
+        let small = try tool("minimize", "--expect", "/a == 1")
         #expect(small.status == 0 && small.errors == "0 of 0 entries, 1 tries\n", "\(small)")
-        let fine = try tool("minimise", "--expect", "/a != 1")
+        let fine = try tool("minimize", "--expect", "/a != 1")
         #expect(fine.status == 1 && fine.output.isEmpty, "\(fine)")
     }
 
-    @Test func `minimise gives its check command a private file, and always removes it`() throws {
+    @Test func `minimize gives its check command a private file, and always removes it`() throws {
         try ReplayStory.makeLog(directory.log)
         let scratch = directory.url.appending(path: "scratch")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         let output = directory.url.appending(path: "small.ndjson").path
-        func minimise(_ command: String) throws -> ProcessEnd {
+        func minimize(_ command: String) throws -> ProcessEnd {
             try run(
                 ["env", "--default-signal=HUP,INT,TERM,PIPE", "TMPDIR=\(scratch.path)"]
-                    + [foldback, "minimise", directory.log.path]
+                    + [foldback, "minimize", directory.log.path]
                     + ["-o", output, "--run", command])
         }
         let mode = directory.url.appending(path: "mode").path
-        let seen = try minimise(
+        let seen = try minimize(
             "stat -c %a \"$HISTORY\" > '\(mode)'; ! grep -q draft \"$HISTORY\"")
         #expect(seen.status == 0 && seen.output.isEmpty, "\(seen)")
         #expect(seen.errors.hasPrefix("1 of 6 entries, "), "\(seen)")
@@ -135,19 +135,19 @@ import Testing
         #expect(small.contains("draft") && !small.contains("post"), "\(small)")
         #expect(try String(contentsOfFile: mode, encoding: .utf8) == "600\n")
         for name in ["HUP", "INT", "TERM", "PIPE"] {
-            let killed = try minimise("kill -\(name) $PPID; exit 1")
+            let killed = try minimize("kill -\(name) $PPID; exit 1")
             #expect(killed.status != 0, "\(name): \(killed)")
             #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).isEmpty)
         }
     }
 
-    @Test func `an option of at, what-if and minimise takes effect or is an error`() throws {
+    @Test func `an option of at, what-if and minimize takes effect or is an error`() throws {
         try ReplayStory.makeLog(directory.log)
         for (options, words) in [
             (["--as", "bundle"], "bundle"), (["--tries", "0"], "at least 1"),
         ] {
             let seen = try run(
-                [foldback, "minimise", directory.log.path, "--expect", "/a == 1"] + options)
+                [foldback, "minimize", directory.log.path, "--expect", "/a == 1"] + options)
             #expect(seen.status == 2 && seen.errors.contains(words), "\(seen)")
         }
         let at = try JSON(
@@ -176,7 +176,7 @@ import Testing
             "first-break", "--expect", "/post/likes < 1", "--assume-monotone", "--json")
         #expect(line.output == #"{"break":null,"exact":false,"untold":0}"# + "\n", "\(line)")
         let file = directory.url.appending(path: "small.ndjson").path
-        let small = try tool("minimise", "--expect", "/post/likes >= 0", "-o", file)
+        let small = try tool("minimize", "--expect", "/post/likes >= 0", "-o", file)
         #expect(small.status == 0, "\(small)")
         let other = directory.url.appending(path: "other").path
         let refused = try run([foldback, "import", file, other])
@@ -193,7 +193,7 @@ import Testing
         for question in [
             ["at", log, "5", "--json"], ["diff", log, "0", "view"], ["why", log, "--key", "posts"],
             ["first-break", log, "--expect", "/x == null"], ["what-if", log, "--drop", "1"],
-            ["minimise", log, "--expect", "/x == null"],
+            ["minimize", log, "--expect", "/x == null"],
         ] {
             let seen = try run([foldback] + question)
             #expect(seen.errors.contains("Documents reads none of the log's"), "\(seen)")
@@ -202,9 +202,9 @@ import Testing
         }
     }
 
-    @Test func `minimise exits with 125 if the whole history is inconclusive`() throws {
+    @Test func `minimize exits with 125 if the whole history is inconclusive`() throws {
         try ReplayStory.makeLog(directory.log)
-        let seen = try tool("minimise", "--run", "exit 125")
+        let seen = try tool("minimize", "--run", "exit 125")
         #expect(seen.status == 125 && seen.errors.contains("cannot tell"), "\(seen)")
     }
 
@@ -215,7 +215,8 @@ import Testing
         let seen = try run([feedReplay, "rerun", log])
         #expect(seen.status == 1, "\(seen)")
         #expect(
-            seen.output.hasPrefix("fine\n36 entries, 2 that changed the difference\n"), "\(seen)")
+            seen.output.hasPrefix(
+                "different\n36 entries; the difference changed after 2 of them\n"), "\(seen)")
         #expect(seen.output.contains("  view      + /posts/bo.2.0/isDeleted  false\n"), "\(seen)")
         #expect(
             seen.output.contains("  intent 8 is conflicted in only one of the two folds\n"),

@@ -58,7 +58,7 @@ import Testing
         _ = try sh("cp -r log other && ln -s other other-link && ln -s log folder-link")
         _ = try sh("ln -s log/data.mdb file-link && ln log/data.mdb hard-link && ln -s . link")
         _ = try sh("ln -s log/new dangling && ln -s dangling chain && ln -s log/no dangling-folder")
-        let small = "minimise log --run 'touch ran; exit 1'"
+        let small = "minimize log --run 'touch ran; exit 1'"
         for command in ["export log", "export folder-link", "export log --as bundle", small] {
             try expectRefusal("'\(foldback)' \(command) -o '\(output)'", output)
         }
@@ -73,12 +73,12 @@ import Testing
         for folder in ["log", "log/Tests", "log/no/Tests", "log/../log"] {
             try expectRefusal("'\(foldback)' export log --as test -o \(folder)", "log")
             try expectRefusal(
-                "'\(foldback)' minimise log --expect '/draft == null' --as test -o \(folder)", "log"
+                "'\(foldback)' minimize log --expect '/draft == null' --as test -o \(folder)", "log"
             )
         }
-        // Without -o, minimise writes the test into the working directory.
+        // Without -o, minimize writes the test into the working directory.
         try expectRefusal(
-            "cd log && '\(foldback)' minimise . --expect '/draft == null' --as test", "log")
+            "cd log && '\(foldback)' minimize . --expect '/draft == null' --as test", "log")
     }
 
     @Test func `a history file may be the output of a command that reads it, but not inside a log`()
@@ -86,13 +86,13 @@ import Testing
     {
         let whole = try sh("'\(foldback)' export log -o file && cat file").output
         try expectRefusal("'\(foldback)' export file -o log/data.mdb", "log/data.mdb")
-        let refused = try sh("'\(foldback)' minimise file --expect '/none == null' -o file")
+        let refused = try sh("'\(foldback)' minimize file --expect '/none == null' -o file")
         #expect(refused.status == 1, "\(refused)")
         #expect(try String(contentsOfFile: path("file"), encoding: .utf8) == whole)
         let same = try sh("'\(foldback)' export file -o file && cat file")
         #expect(same.status == 0 && same.output == whole, "\(same)")
         let small = try sh(
-            "'\(foldback)' minimise file --expect '/draft == null' -o file && cat file")
+            "'\(foldback)' minimize file --expect '/draft == null' -o file && cat file")
         #expect(small.status == 0, "\(small)")
         #expect(small.output.split(separator: "\n").count == 2, "\(small)")
     }

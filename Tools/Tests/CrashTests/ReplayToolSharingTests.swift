@@ -36,7 +36,7 @@ import Testing
         (["first-break", "--expect", "/channels/2 != 2"], 1, "intent 4"),
         (["first-break", "--expect", "/channels/2 != 2", "--assume-monotone"], 1, "intent 4"),
         (["what-if", "--drop", "5"], 1, "view      + /channels/1  1"),
-        (["minimise", "--expect", "/channels/2 != 2"], 0, #""intent":4,"#),
+        (["minimize", "--expect", "/channels/2 != 2"], 0, #""intent":4,"#),
         (["step", "--from", "5"], 0, "conflicted 2"),
         (["step", "--from", "5", "--json"], 0, #""conflicted":[2]"#),
         (["export", "--as", "bundle", "-o", "/dev/stdout"], 0, #""conflicted":[{"intent":2"#),
@@ -112,7 +112,7 @@ import Testing
         for command in [
             ["at", log, "5"], ["diff", log, "4", "5"], ["why", log, "--intent", "2"],
             ["first-break", log, "--expect", "/x == null"], ["what-if", log, "--drop", "5"],
-            ["minimise", log, "--expect", "/x == null"], ["step", log],
+            ["minimize", log, "--expect", "/x == null"], ["step", log],
             ["export", log, "--as", "bundle", "-o", "/dev/stdout"],
             ["export", log, "--keep", "/nothing"],
         ] {

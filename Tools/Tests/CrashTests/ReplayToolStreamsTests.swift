@@ -20,7 +20,7 @@ import Testing
         try ReplayStory.makeLog(directory.log)
         #expect(try sh("\(foldback) log missing \(closed)").status == 3)
         #expect(try sh("\(foldback) at log x \(closed)").status == 2)
-        #expect(try sh("\(foldback) minimise log --expect '/a == null' \(closed)").status == 1)
+        #expect(try sh("\(foldback) minimize log --expect '/a == null' \(closed)").status == 1)
     }
 
     @Test func `output never gets into a log that has a closed stream's number`()

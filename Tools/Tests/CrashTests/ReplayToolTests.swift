@@ -24,7 +24,7 @@ import Testing
         (["first-break", "--expect", "/post/likes < 9", "--assume-monotone"], 0),
         (["first-break", "--run", "grep -q -v -- -3"], 1),
         (["what-if", "--drop", "3"], 1), (["what-if", "--acknowledge", "3"], 1),
-        (["minimise", "--expect", "/post/likes >= 0"], 0), (["export"], 0),
+        (["minimize", "--expect", "/post/likes >= 0"], 0), (["export"], 0),
         (["plot", "--of", "bytes"], 0), (["export", "--keep", "/value/likes"], 0), (["verify"], 0),
     ]
 

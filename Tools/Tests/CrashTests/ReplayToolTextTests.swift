@@ -125,7 +125,9 @@ import Testing
             (["what-if", log, "--drop", "-1"], "-1 is read as an option; see foldback what-if"),
             (["why", log, "--key", "a", "--last", "0"], "--last must be at least 1, not 0"),
             (["first-break", log, "--check", "x"], "check x does not exist; this tool has none"),
-            (["nothing"], "see foldback --help"),
+            (["what-fi", log], "what-fi is neither a command nor a log; did you mean what-if?"),
+            (["frobnicate", log], "neither a command nor a log; see foldback --help"),
+            (["help", "lgo"], "lgo is not a command; did you mean log?"),
         ] {
             let seen = try run([foldback] + command)
             #expect(seen.status == 2 && seen.errors.contains(words), "\(command): \(seen)")
@@ -145,7 +147,7 @@ import Testing
         let seen = try step("2\\n")
         #expect(seen.output[0] == "before the first entry, and the last is 6")
         #expect(seen.output[2].hasPrefix("entry 2, and the last is 6  2"), "\(seen)")
-        #expect(seen.output[2].hasSuffix("Z  acknowledged 1    "), "\(seen)")
+        #expect(seen.output[2].hasSuffix("Z  acknowledged 1"), "\(seen)")
         #expect(try step("p\\n").errors == "there is nothing before the first entry\n")
         #expect(try step("e\\nn\\n").errors == "entry 6 is the last\n")
         #expect(try step("7\\n").errors == "entry 7 does not exist; the last is 6\n")
@@ -171,7 +173,7 @@ import Testing
         let small = file.path
         #expect(
             try run(
-                [foldback, "minimise", directory.log.path, "--expect", "/draft == null"]
+                [foldback, "minimize", directory.log.path, "--expect", "/draft == null"]
                     + ["-o", small]
             ).status == 0)
         let seen = try run([foldback, "import", small, directory.url.appending(path: "x").path])

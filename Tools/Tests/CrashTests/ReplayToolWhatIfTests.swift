@@ -36,7 +36,7 @@ import Testing
         }
         let file = directory.url.appending(path: "file")
         let small = try run(
-            [foldback, "minimise", directory.log.path, "--expect", "/draft == null"]
+            [foldback, "minimize", directory.log.path, "--expect", "/draft == null"]
                 + ["-o", file.path])
         #expect(small.status == 0, "\(small)")
         let gap = try whatIf(["--drop", "2"], file)

@@ -222,7 +222,7 @@ extension ReportBrowserTests {
                 let verdict = try await page.string(
                     "document.querySelector('#panel-find .verdict').textContent")
                 #expect(verdict.hasPrefix("The first break is entry \(found ?? -1)."))
-                try await page.choose("minimise", in: "#find-kind")
+                try await page.choose("minimize", in: "#find-kind")
                 try await page.click("#panel-find button.primary")
                 try await page.until(
                     "document.querySelector('#panel-find .verdict').innerText.startsWith('1 of 36 entries still fail.')"

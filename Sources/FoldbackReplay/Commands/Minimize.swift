@@ -4,16 +4,16 @@
     import FoldbackHistory
     import Foundation
 
-    enum MinimiseForm: String, ExpressibleByArgument, CaseIterable {
+    enum MinimizeForm: String, ExpressibleByArgument, CaseIterable {
         case ndjson
         case test
     }
 
-    struct Minimise<Tool: ReplayTool>: AsyncParsableCommand {
+    struct Minimize<Tool: ReplayTool>: AsyncParsableCommand {
         static var configuration: CommandConfiguration {
             CommandConfiguration(
-                commandName: "minimise",
-                abstract: "Finds a small history that still fails; changes nothing.",
+                commandName: "minimize",
+                abstract: "Finds a small history that still fails.",
                 discussion: """
                     A history fails if one of its states does not meet the expectation, or if the \
                     command fails for it. The command gets a history, as `export --as ndjson` \
@@ -24,9 +24,10 @@
                     tell for the whole log.
 
                     Examples:
-                      \(Tool.name) minimise feed.log --expect '/post/likes >= 0' --as test -o Tests/FeedTests
-                      \(Tool.name) minimise feed.log --run './check.sh "$HISTORY"' > small.ndjson
-                    """)
+                      \(Tool.name) minimize feed.log --expect '/post/likes >= 0' --as test -o Tests/FeedTests
+                      \(Tool.name) minimize feed.log --run './check.sh "$HISTORY"' > small.ndjson
+                    """,
+                aliases: ["minimise"])
         }
 
         @OptionGroup var log: LogArgument
@@ -41,7 +42,7 @@
         var tries: Int = 5_000
 
         @Option(name: .customLong("as"), help: "ndjson or test.")
-        var form = MinimiseForm.ndjson
+        var form = MinimizeForm.ndjson
 
         @Option(
             name: .shortAndLong,
