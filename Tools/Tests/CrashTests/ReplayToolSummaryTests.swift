@@ -49,10 +49,10 @@ import Testing
                   entry 5: "none" is absent.
 
                 Next:
-                  foldback why \(path) --intent 1   why it was rejected
-                  foldback log \(path) --last 20    the last entries
-                  foldback at \(path) 5             the view now
-                  foldback inspect \(path) --open   the whole log in a browser
+                  foldback why \(path) --intent 1  why it was rejected
+                  foldback log \(path) --last 20   the last entries
+                  foldback at \(path) 5            the view now
+                  foldback inspect \(path) --open  the whole log in a browser
 
                 """)
         #expect(try run([foldback, "summary", path]).output == run([foldback, path]).output)
