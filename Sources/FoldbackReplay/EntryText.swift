@@ -4,7 +4,7 @@
 
     extension LogEntry {
         /// The entry as one line of text. On a terminal, it is cut to the width.
-        var line: String { line(words) }
+        var line: String { line(words, "") }
 
         /// The line of a batch with some of its events, and with the count of the others.
         ///
@@ -17,15 +17,16 @@
                 sequence: sequence, time: time, replica: replica, info: info,
                 content: .confirmed(places.map { events[$0] }, through: through))
             let others = events.count - places.count
-            return some.line + Ink.dim("  and \(others) other event\(others == 1 ? "" : "s")")
+            return some.line(some.words, "  and \(others) other event\(others == 1 ? "" : "s")")
         }
 
-        private func line(_ words: String) -> String {
+        /// - Parameter end: what is not cut.
+        private func line(_ words: String, _ end: String) -> String {
             let number = String(sequence.value)
             let left = String(repeating: " ", count: max(0, 7 - number.count)) + number
             let stamp = "\(left)  \(time.text)"
-            let width = Output.width.map { max(20, $0 - stamp.count - 2) } ?? .max
-            return "\(Ink.dim(stamp))  \(words.cut(to: width))"
+            let width = Output.width.map { max(20, $0 - stamp.count - 2 - end.count) } ?? .max
+            return "\(Ink.dim(stamp))  \(words.cut(to: width))\(Ink.dim(end))"
         }
 
         /// The line without the sequence and the time.
@@ -54,8 +55,10 @@
                 }
                 return parts.joined(separator: "  ")
             case .acknowledged(_, let position, let replacement):
-                return [position.map { "at \($0)" }, replacement.map { "as: \($0.sentence)" }]
-                    .compactMap { $0 }.joined(separator: "  ")
+                return [
+                    position.map { "at position \($0)" }, replacement.map { "as: \($0.sentence)" },
+                ]
+                .compactMap { $0 }.joined(separator: "  ")
             case .changed(_, let change):
                 return change.detail
             case .confirmed(let events, _):
@@ -80,7 +83,7 @@
         /// What the intent has beside its event, in words.
         fileprivate var marks: [String] {
             [
-                isConfirmOnly ? "confirm-only" : nil, isHeld ? "a draft" : nil,
+                isConfirmOnly ? "shows only when confirmed" : nil, isHeld ? "a draft" : nil,
                 once.map { "once \($0)" }, replacingKey.map { "replaceable by \($0)" },
                 retries.map { "retries \($0)" }, replaces.map { "replaces intent \($0)" },
                 undoes.map { "undoes intent \($0)" },
@@ -96,12 +99,15 @@
         fileprivate var detail: String {
             switch self {
             case .rejected(let rejection):
-                (rejection.code.map { "\($0): " } ?? "") + rejection.message
-            case .withdrawn, .abandoned, .dismissed: ""
+                [rejection.code ?? "", rejection.message].filter { !$0.isEmpty }
+                    .joined(separator: ": ")
+            case .withdrawn: "taken back before it was sent"
+            case .abandoned: "given up, although it may have been sent"
+            case .dismissed: "its rejection is no longer listed"
             case .released: "it may be sent"
             case .undone: "taken back by undo or redo"
             case .lapsed: "the intent that it undoes is gone"
-            case .restored: "the intent that it undoes came back"
+            case .restored: "pending again, because the intent that it undoes came back"
             }
         }
     }

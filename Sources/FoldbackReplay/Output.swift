@@ -145,6 +145,8 @@
                 character.isASCII && (character.isLetter || character.isNumber)
                     || "-_./:=@%+,".contains(character)
             }
+            // A command takes a word that begins with a hyphen for an option.
+            guard first != "-" || self == "-" else { return "./\(self)".shellWord }
             guard isEmpty || !allSatisfy(plain) else { return self }
             return "'\(replacing("'", with: "'\\''"))'"
         }

@@ -15,8 +15,8 @@
                     """,
                 discussion: """
                     Start with `\(Tool.name) LOG`: it says what is in a log, what is open, and which \
-                    command says more. Only commands of the last group change a log, and `import` \
-                    fills an empty one.
+                    command says more. \(Tool.commands.isEmpty ? "No command" : "Only the last group") \
+                    changes a log that has entries.
 
                     Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 the log or a file \
                     cannot be used, 125 inconclusive (first-break, minimize).
@@ -60,7 +60,10 @@
 
         /// The names of all commands.
         static var names: [String] {
-            configuration.subcommands.flatMap { [$0._commandName] + $0.configuration.aliases }
+            ["help"]
+                + configuration.subcommands.flatMap {
+                    [$0._commandName] + $0.configuration.aliases
+                }
         }
 
         /// Refuses a first word that is neither a command nor a log.
@@ -77,7 +80,7 @@
             // A single unknown word may be a log, and the command says that there is none.
             guard isHelp || !near.isEmpty || words.dropFirst().contains(where: { $0.first != "-" })
             else { return }
-            let hint = near.isEmpty ? "" : "; did you mean \(near.joined(separator: " or "))?"
+            let hint = near.isEmpty ? "" : "; did you mean \(near.joined(separator: " or "))"
             let what = isHelp ? "is not a command" : "is neither a command nor a log"
             throw ValidationError("\(word) \(what)\(hint)")
         }
@@ -103,7 +106,7 @@
                 }
                 rows.append(row)
             }
-            return rows[old.count][new.count] <= min(2, (old.count + 1) / 3)
+            return rows[old.count][new.count] <= min(2, old.count / 3)
         }
     }
 #endif

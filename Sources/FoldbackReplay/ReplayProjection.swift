@@ -90,6 +90,8 @@
         /// Whether ``json(of:)`` has descriptions of events, from which their bytes cannot be made.
         var areEventsDescribed: Bool { get }
         func state(_ log: LogReader, at sequence: LogSequence) throws -> SeenState
+        /// Returns what is open at the log's end, without the state as JSON.
+        func openIntents(_ log: LogReader) throws -> SeenOpenIntents
         /// Returns a reader of the frames after entry `sequence`; 0 is before the first entry.
         func frames(_ log: LogReader, after sequence: LogSequence) throws -> any FrameReader
         func causes(_ log: LogReader, of place: JSONPointer) throws -> [SeenCause]
@@ -146,7 +148,6 @@
         let pending: [IntentNumber]
         let accepted: [IntentNumber]
         let conflicted: [(number: IntentNumber, reason: String)]
-        let rejections: [IntentNumber]
         let faults: [Fault]
 
         init<P: Projection>(_ snapshot: Snapshot<P>) {
@@ -154,12 +155,47 @@
             pending = snapshot.pending
             accepted = snapshot.accepted
             conflicted = snapshot.conflicted.map { ($0, snapshot.conflict(of: $0) ?? "") }
-            rejections = snapshot.rejections
             faults = snapshot.faults
         }
 
         var view: JSON { json["view"] ?? .null }
         var confirmed: JSON { json["confirmed"] ?? .null }
+    }
+
+    /// What is open at the end of a log.
+    struct SeenOpenIntents {
+        /// An intent of the overlay.
+        struct Intent {
+            let number: IntentNumber
+            let state: IntentState
+            /// Whether it is a draft.
+            let isHeld: Bool
+            /// When it was recorded.
+            let time: Timestamp
+            /// What it does, in words.
+            let event: String
+            /// Why it does not apply; nil if it does.
+            let conflict: String?
+        }
+
+        let overlay: [Intent]
+        /// Neither dismissed nor retried, ascending.
+        let rejections: [IntentNumber]
+        let faults: [Fault]
+
+        init<P: Projection>(_ snapshot: Snapshot<P>) {
+            let held = Set(snapshot.drafts)
+            overlay = snapshot.overlay.map { intent in
+                let event = intent.event.flatMap { try? LoggedEvent($0, writtenBy: P.codec) }
+                return Intent(
+                    number: intent.number, state: intent.state,
+                    isHeld: held.contains(intent.number), time: intent.time,
+                    event: event?.sentence ?? "an event that this tool cannot read",
+                    conflict: snapshot.conflict(of: intent.number))
+            }
+            rejections = snapshot.rejections
+            faults = snapshot.faults
+        }
     }
 
     struct SeenCause {

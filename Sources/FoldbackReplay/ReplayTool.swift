@@ -104,7 +104,9 @@
         private static var helped: String {
             let word = CommandLine.arguments.dropFirst().first
             let isThere = word.map(ReplayCommand<Self>.names.contains) ?? false
-            return isThere ? "\(name) \(word ?? "")" : name
+            guard let word, !isThere else { return isThere ? "\(name) \(word ?? "")" : name }
+            // Without a command, a log is summarized.
+            return FileManager.default.fileExists(atPath: word) ? "\(name) summary" : name
         }
 
         /// The text of an error. A tool gets the projections of a log from its list.

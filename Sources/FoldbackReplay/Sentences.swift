@@ -6,7 +6,7 @@
         var sentence: String { (described ?? JSON(logged: bytes)).sentence }
     }
 
-    /// An event in words. The page has the same words (Page/words.js).
+    /// An event in words. The page has the same words, and cuts long ones (Page/words.js).
     extension JSON {
         /// The event as a short sentence: `set post to 1`, `liked: post 42, by ann`.
         ///

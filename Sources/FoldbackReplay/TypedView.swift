@@ -70,6 +70,11 @@
             SeenState(try log.snapshot(of: P.self, also: also, at: sequence))
         }
 
+        func openIntents(_ log: LogReader) throws -> SeenOpenIntents {
+            let last = try log.lastSequence()
+            return SeenOpenIntents(try log.snapshot(of: P.self, also: also, at: last))
+        }
+
         func frames(_ log: LogReader, after sequence: LogSequence) throws -> any FrameReader {
             try log.frames(of: P.self, also: also, after: sequence)
         }

@@ -115,10 +115,10 @@ struct Inbox: StoredProjection {
     // Article: end
 
     // Article: what the scripts reached
-    @Test func `notes keep the laws, also when an answer comes twice`() async throws {
+    @Test func `notes keep the laws, also after retries`() async throws {
         try await requireLaws(
             of: TimedNotes.self, events: TimedNotes.events, itemIDs: ItemIDs(\.notes.keys),
-            coverage: Coverage(requiring: ["reject of accepted", "edited a note"]) { script in
+            coverage: Coverage(requiring: ["retry of rejected", "edited a note"]) { script in
                 let isEdit = { (event: TimedNotes.Event) in
                     if case .edited = event { true } else { false }
                 }

@@ -67,7 +67,7 @@ import Testing
         #expect(report.pairs["reject of pending", default: 0] > 0, "\(report)")
         let labels = report.labels["two recorded", default: 0]
         #expect((1...60).contains(labels) && report.labels["many"] != nil, "\(report)")
-        #expect("\(report)".contains("never occurred, and is required: ten of a kind"))
+        #expect("\(report)".contains("never occurred, and is required: \"ten of a kind\" (not"))
         await #expect(throws: LawsBroken.self) {
             try await requireLaws(
                 of: Sum.self, events: Self.events, laws: [.p5], effort: Self.effort(20),
@@ -77,7 +77,7 @@ import Testing
 
     /// Swarm testing: some scripts have only a few kinds of steps. Before, no script edited an intent
     /// that was not rejected.
-    @Test func `2,000 scripts reach nearly every pair, and each pair can occur`() async {
+    @Test func `2,000 scripts reach nearly every pair`() async {
         let scripts = Self.events.scripts(.downlink, steps: 24)
         var reached: Set<String> = []
         var kinds: [Int] = []

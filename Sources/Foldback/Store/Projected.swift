@@ -119,6 +119,8 @@ public struct Snapshot<P: Projection>: Sendable {
     public var pending: [IntentNumber] {
         published.numbers(in: .pending)  // mutant: pending-numbers
     }
+    /// The numbers of the drafts that are not released yet, ascending (F22).
+    package var drafts: [IntentNumber] { published.drafts.held }
     /// The numbers of the accepted intents, ascending. O(n) in the overlay.
     public var accepted: [IntentNumber] { published.numbers(in: .accepted) }
     /// The intents of the overlay that do not apply to their current base, ascending. They are left

@@ -199,6 +199,8 @@
                 commandName: "status",
                 abstract: "Prints a log's replica, kind, counts and sizes.",
                 discussion: """
+                    Conflicts and faults need a fold of the log: `\(Tool.name) LOG` counts them.
+
                     With --keep-entries or --keep-days, it also says what a compaction with that window \
                     would remove, and what holds the rest.
 

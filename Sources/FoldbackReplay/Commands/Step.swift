@@ -164,7 +164,7 @@
                         numbers("pending", state.pending), numbers("accepted", state.accepted),
                         numbers("conflicted", state.conflicted.map(\.number)),
                     ].joined(separator: "  ")))
-            guard Output.isColored else { return }
+            guard Output.width != nil else { return }
             try Output.line(
                 Ink.dim(
                     "Return: next  p: previous  41: entry 41  g: start  e: end  space: play  q: quit"

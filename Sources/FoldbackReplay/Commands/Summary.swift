@@ -29,7 +29,8 @@
             let reader = try log.reader(seenBy: view)
             let summary = try Progress.run("folding") { try LogSummary(reader, view) }
             guard !json else { return try Output.line(summary.json) }
-            let lines = summary.lines(of: log) + summary.advice(Tool.name, log)
+            let lines =
+                summary.lines(of: log) + summary.advice(Tool.name, log, projection.name)
             try Output.write(lines.map { $0 + "\n" }.joined())
         }
     }
@@ -39,97 +40,159 @@
         let status: StoreStatus
         let span: (first: Timestamp, last: Timestamp)?
         let writer: LogWriterPresence
-        let pending: [OpenIntent]
-        let accepted: [OpenIntent]
-        let conflicted: [OpenIntent]
-        let rejected: [OpenIntent]
         let faults: [Fault]
-
-        /// One intent that is open.
-        struct OpenIntent {
-            let number: IntentNumber
-            /// The time of the entry that recorded it; nil if the log does not have that entry.
-            let time: Timestamp?
-            /// What it does.
-            let event: String
-            /// Why it is open.
-            let reason: String
-        }
+        /// The lists of open intents that are not empty.
+        let lists: [OpenIntents]
 
         /// - Throws: as `LogReader.status()`, and as the view's state.
         init(_ reader: LogReader, _ view: any ReplayedView) throws {
             status = try reader.status()
-            let state = try view.state(reader, at: status.sequence)
+            let state = try view.openIntents(reader)
             writer = reader.writer
             faults = state.faults
-            let recorded = try reader.overlayRecordings()
             let attempts = try reader.attempts()
-            func entry(_ sequence: LogSequence?) throws -> LogEntry<[UInt8]>? {
-                guard let sequence else { return nil }
-                let entry = try reader.entries(from: sequence, countMax: 1).first
-                return entry?.sequence == sequence ? entry : nil
+            let waiting = state.overlay.filter { $0.state == .pending && !$0.isHeld }
+            let isSetAside = { (intent: SeenOpenIntents.Intent) in
+                attempts[intent.number]?.quarantine != nil
             }
-            func open(
-                _ number: IntentNumber, at sequence: LogSequence?, because reason: String
-            ) throws -> OpenIntent {
-                let entry = try entry(sequence)
-                let event = entry.map { view.event(of: $0) } ?? ""
-                return OpenIntent(number: number, time: entry?.time, event: event, reason: reason)
-            }
-            func overlay(_ numbers: [IntentNumber]) throws -> [OpenIntent] {
-                try numbers.suffix(Self.shownMax).map { number in
-                    let words = attempts[number].map(\.words) ?? ""
-                    return try open(number, at: recorded[number], because: words)
+            // The oldest may hold up the others, and so may those that the outbox has set aside.
+            let shown = (waiting.filter(isSetAside) + waiting.filter { !isSetAside($0) })
+                .prefix(OpenIntents.shownMax).sorted { $0.number < $1.number }
+            func lines(_ intents: some Sequence<SeenOpenIntents.Intent>) -> [OpenIntents.Line] {
+                intents.prefix(OpenIntents.shownMax).map { intent in
+                    let words = [intent.conflict, attempts[intent.number]?.words]
+                        .compactMap { $0 }.joined(separator: "; ")
+                    return OpenIntents.Line(
+                        number: intent.number, time: intent.time, event: intent.event, reason: words
+                    )
                 }
             }
-            (pending, accepted) = (try overlay(state.pending), try overlay(state.accepted))
-            conflicted = try state.conflicted.suffix(Self.shownMax).map {
-                try open($0.number, at: recorded[$0.number], because: $0.reason)
-            }
-            rejected = try state.rejections.suffix(Self.shownMax).map { number in
-                let entries = try reader.settledEntries(of: number)
-                return try open(
-                    number, at: entries?.recorded,
-                    because: try entry(entries?.settled)?.detail ?? "")
-            }
-            counts = (state.conflicted.count, state.rejections.count)
+            let held = state.overlay.filter(\.isHeld)
+            let accepted = state.overlay.filter { $0.state == .accepted }
+            let conflicted = state.overlay.filter { $0.conflict != nil }
+            let rejected = try Self.rejections(state.rejections, in: reader, view)
+            lists = [
+                OpenIntents(
+                    "pending", waiting.count, lines(shown),
+                    "1 intent waits for the server.", "# intents wait for the server."),
+                OpenIntents(
+                    "drafts", held.count, lines(held),
+                    "1 intent is not sent before it is released.",
+                    "# intents are not sent before they are released."),
+                OpenIntents(
+                    "accepted", accepted.count, lines(accepted),
+                    "1 intent is accepted, and not yet in confirmed state.",
+                    "# intents are accepted, and not yet in confirmed state."),
+                OpenIntents(
+                    "rejected", state.rejections.count, rejected,
+                    "1 rejection is neither dismissed nor tried again.",
+                    "# rejections are neither dismissed nor tried again.", isNewestFirst: true),
+                OpenIntents(
+                    "conflicted", conflicted.count, lines(conflicted),
+                    "1 intent does not apply, so the view has no effect of it.",
+                    "# intents do not apply, so the view has no effect of them."),
+            ].filter { $0.count > 0 }
             span = try Self.span(of: reader, through: status.sequence)
         }
 
-        private let counts: (conflicted: Int, rejected: Int)
-        /// How many intents of each kind are shown: the newest.
-        private static let shownMax = 5
+        /// Returns the latest rejections, with the times at which they came.
+        private static func rejections(
+            _ numbers: [IntentNumber], in reader: LogReader, _ view: any ReplayedView
+        ) throws -> [OpenIntents.Line] {
+            func entry(_ sequence: LogSequence) throws -> LogEntry<[UInt8]>? {
+                // A compaction may have removed it.
+                guard sequence >= reader.first else { return nil }
+                return try reader.entries(from: sequence, countMax: 1).first
+            }
+            let latest = try numbers.compactMap { number in
+                try reader.settledEntries(of: number).map { (number: number, entries: $0) }
+            }.sorted { $0.entries.settled > $1.entries.settled }
+            return try latest.prefix(OpenIntents.shownMax).map { number, entries in
+                let answer = try entry(entries.settled)
+                return OpenIntents.Line(
+                    number: number, time: answer?.time,
+                    event: try entry(entries.recorded).map { view.event(of: $0) } ?? "",
+                    reason: answer?.detail ?? "")
+            }
+        }
 
         /// The times of the first and the last entry; nil if the log has none.
         private static func span(
             of reader: LogReader, through last: LogSequence
         ) throws -> (Timestamp, Timestamp)? {
-            guard let first = try reader.entries(from: reader.first, countMax: 1).first,
+            guard last >= reader.first,
+                let first = try reader.entries(from: reader.first, countMax: 1).first,
                 let end = try reader.entries(from: last, countMax: 1).first
             else { return nil }
             return (first.time, end.time)
         }
     }
 
+    /// The intents that are open for one reason.
+    private struct OpenIntents {
+        /// How many of them are shown.
+        static let shownMax = 5
+
+        let name: String
+        let count: Int
+        let shown: [Line]
+        /// The count in a sentence.
+        let sentence: String
+        let isNewestFirst: Bool
+
+        struct Line {
+            let number: IntentNumber
+            /// When it was recorded or rejected; nil if the log does not have that entry.
+            let time: Timestamp?
+            /// What it does.
+            let event: String
+            /// Why it is open, or what happened to it.
+            let reason: String
+        }
+
+        /// - Parameter many: the sentence for several; # stands for the number.
+        init(
+            _ name: String, _ count: Int, _ shown: [Line], _ one: String, _ many: String,
+            isNewestFirst: Bool = false
+        ) {
+            (self.name, self.count, self.shown) = (name, count, shown)
+            self.isNewestFirst = isNewestFirst
+            sentence = count == 1 ? one : many.replacing("#", with: "\(count)")
+        }
+
+        var lines: [String] {
+            let order = isNewestFirst ? "latest" : "oldest"
+            let part = count > shown.count ? " The \(shown.count) \(order):" : ""
+            return ["", "\(Ink.bold("\(name.capitalized):")) \(sentence)\(part)"]
+                + shown.map(\.text)
+        }
+    }
+
+    extension OpenIntents.Line {
+        fileprivate var text: String {
+            let stamp = "  \(time?.text ?? "")  "
+            let name = "intent \(number)".padded(to: 12)
+            let words = [event, reason.isEmpty ? "" : "(\(reason))"].filter { !$0.isEmpty }
+                .joined(separator: "  ").visible
+            let width = Output.width.map { max(20, $0 - stamp.count - name.count) } ?? .max
+            return Ink.dim(stamp) + name + words.cut(to: width)
+        }
+
+        fileprivate var json: JSON {
+            var object: JSON.Object = ["intent": .of(number), "event": .string(event)]
+            object["at"] = time.map { .integer($0.millisecondsSince1970) }
+            object["reason"] = reason.isEmpty ? nil : .string(reason)
+            return .object(object)
+        }
+    }
+
     extension LogSummary {
         func lines(of log: LogArgument) -> [String] {
-            var lines = [title(of: log).visible]
-            lines += part(
-                "Pending", status.pendingCount, pending,
-                ("intent waits", "intents wait"), "for the server")
-            lines += part(
-                "Accepted", status.acceptedCount, accepted,
-                ("intent is", "intents are"), "accepted, and not yet in confirmed state")
-            lines += part(
-                "Rejected", counts.rejected, rejected,
-                ("rejection is", "rejections are"), "neither dismissed nor tried again")
-            lines += part(
-                "Conflicted", counts.conflicted, conflicted,
-                ("intent does", "intents do"), "not apply, so the view has no effect of it")
+            var lines = [title(of: log).visible] + lists.flatMap(\.lines)
             if let fault = faults.last {
                 let verb = faults.count == 1 ? "confirmed event does" : "confirmed events do"
                 lines += [
-                    "", "\(Ink.bold("Faults:")) \(faults.count) \(verb) not apply.",
+                    "", "\(Ink.bold("Faults:")) \(faults.count) \(verb) not apply. The last:",
                     "  entry \(fault.sequence): \(fault.reason)".visible,
                 ]
             }
@@ -143,7 +206,7 @@
             var words = "\(name): \(entries) of replica \(status.replica)"
             if let span { words += ", from \(span.first.text) to \(span.last.text)" }
             words += ", confirmed by \(status.kind.rawValue)."
-            if status.base > 0 { words += " A compaction removed entries 1 to \(status.base)." }
+            if status.base > 0 { words += " Entries up to \(status.base) were removed." }
             if let process = writer.process, writer.isThere {
                 words += " Process \(process) has it open."
             } else if writer.isThere {
@@ -152,27 +215,21 @@
             return words
         }
 
-        private func part(
-            _ name: String, _ count: Int, _ shown: [OpenIntent],
-            _ verbs: (one: String, many: String), _ rest: String
-        ) -> [String] {
-            guard count > 0 else { return [] }
-            let verb = count == 1 ? verbs.one : verbs.many
-            var lines = ["", "\(Ink.bold("\(name):")) \(count) \(verb) \(rest)."]
-            if count > shown.count { lines.append(Ink.dim("  the newest \(shown.count):")) }
-            return lines + shown.map(\.line)
-        }
-
         /// The commands that say more, with the reason for each.
-        func advice(_ tool: String, _ log: LogArgument) -> [String] {
+        ///
+        /// - Parameter projection: the one that the user has chosen; nil for the tool's first.
+        func advice(_ tool: String, _ log: LogArgument, _ projection: String?) -> [String] {
             let name = log.path.shellWord
             var lines: [(command: String, reason: String)] = []
-            if let one = rejected.last {
-                lines.append(("why \(name) --intent \(one.number)", "why it was rejected"))
-            } else if let one = conflicted.last {
-                lines.append(("why \(name) --intent \(one.number)", "what it conflicts with"))
-            } else if let one = pending.last {
-                lines.append(("why \(name) --intent \(one.number)", "its story so far"))
+            let reasons = [
+                "rejected": "why it was rejected", "conflicted": "what it conflicts with",
+                "pending": "its story so far",
+            ]
+            for list in ["rejected", "conflicted", "pending"] {
+                guard lines.isEmpty, let reason = reasons[list],
+                    let one = lists.first(where: { $0.name == list })?.shown.first
+                else { continue }
+                lines.append(("why \(name) --intent \(one.number)", reason))
             }
             if status.sequence > 0 {
                 lines.append(("log \(name) --last 20", "the last entries"))
@@ -181,40 +238,26 @@
             if log.path != "-" {
                 lines.append(("inspect \(name) --open", "the whole log in a browser"))
             }
-            let archive = log.archive.map { " --archive \($0.shellWord)" } ?? ""
-            let width = (lines.map(\.command.count).max() ?? 0) + archive.count + 2
+            let options = [("--archive", log.archive), ("--projection", projection)]
+                .compactMap { name, value in value.map { " \(name) \($0.shellWord)" } }.joined()
+            let commands = lines.map { command, _ in
+                "\(tool) \(command)\(command.hasPrefix("log ") ? "" : options)".visible
+            }
+            let width = (commands.map(\.count).max() ?? 0) + 2
             return ["", Ink.bold("Next:")]
-                + lines.map { command, reason in
-                    let command = (command + archive).padded(to: width)
-                    return "  \(tool) \(command)\(Ink.dim(reason))"
+                + zip(commands, lines).map { command, line in
+                    "  " + command.padded(to: width) + Ink.dim(line.reason)
                 }
         }
 
         var json: JSON {
             var object = status.json
-            object["conflicted"] = .integer(Int64(counts.conflicted))
+            object["conflicted"] = .integer(
+                Int64(lists.first { $0.name == "conflicted" }?.count ?? 0))
             object["faults"] = .integer(Int64(faults.count))
-            object["newest"] = [
-                "pending": .array(pending.map(\.json)), "accepted": .array(accepted.map(\.json)),
-                "rejected": .array(rejected.map(\.json)),
-                "conflicted": .array(conflicted.map(\.json)),
-            ]
-            return .object(object)
-        }
-    }
-
-    extension LogSummary.OpenIntent {
-        fileprivate var line: String {
-            let left = "  \(Ink.dim(time?.text ?? ""))  \("intent \(number)".padded(to: 12))"
-            let words = event + (reason.isEmpty ? "" : "  (\(reason))")
-            let width = Output.width.map { max(20, $0 - 40) } ?? .max
-            return left + words.visible.cut(to: width)
-        }
-
-        fileprivate var json: JSON {
-            var object: JSON.Object = ["intent": .of(number), "event": .string(event)]
-            object["at"] = time.map { .integer($0.millisecondsSince1970) }
-            object["reason"] = reason.isEmpty ? nil : .string(reason)
+            var shown = JSON.Object()
+            for list in lists { shown[ExactString(list.name)] = .array(list.shown.map(\.json)) }
+            object["open"] = .object(shown)
             return .object(object)
         }
     }

@@ -80,12 +80,11 @@ public struct LawReport: Sendable, CustomStringConvertible {
             lines.append("not checked: \(names): \(reason). \(laws[0].remedy ?? "").")
         }
         lines += missing.map { name in
-            let near =
-                Pair.all.contains(name) || labels.isEmpty
-                ? ""
-                : "; labels that occurred: "
-                    + labels.keys.sorted().joined(separator: ", ")
-            return "never occurred, and is required: \(name)\(near). Raise the effort, or let the "
+            let known = labels.isEmpty ? "none" : labels.keys.sorted().joined(separator: ", ")
+            let hint =
+                Pair.all.contains(name) ? "" : " (not a pair; labels that occurred: \(known))"
+            return
+                "never occurred, and is required: \"\(name)\"\(hint). Raise the effort, or let the "
                 + "generator of events make it."
         }
         return lines + failures

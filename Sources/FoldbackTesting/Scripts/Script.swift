@@ -108,7 +108,7 @@ public struct Script<Event: Sendable>: Sendable {
         case none
     }
 
-    /// The events that this log's user recorded, in order.
+    /// The events that this log's user recorded, in order, without those of edited retries.
     public var recordedEvents: [Event] {
         steps.flatMap { step -> [Event] in
             switch step {

@@ -36,7 +36,7 @@ import Testing
                 \(path): 5 entries of replica me, from TIME to TIME, confirmed by downlink.
 
                 Pending: 2 intents wait for the server.
-                  TIME  intent 2    set b to 2 (must be absent)
+                  TIME  intent 2    set b to 2 (must be absent)  ("b" is present.)
                   TIME  intent 3    set c to 1
 
                 Rejected: 1 rejection is neither dismissed nor tried again.
@@ -45,7 +45,7 @@ import Testing
                 Conflicted: 1 intent does not apply, so the view has no effect of it.
                   TIME  intent 2    set b to 2 (must be absent)  ("b" is present.)
 
-                Faults: 1 confirmed event does not apply.
+                Faults: 1 confirmed event does not apply. The last:
                   entry 5: "none" is absent.
 
                 Next:
@@ -59,7 +59,35 @@ import Testing
         let json = try run([foldback, path, "--json"]).output.trimmingCharacters(in: .newlines)
         let object = try JSON(parsing: json)
         #expect(object["conflicted"] == 1 && object["faults"] == 1 && object["pending"] == 2)
-        #expect(object["newest"]?["rejected"]?.arrayValue?.first?["intent"] == 1, "\(json)")
+        #expect(object["open"]?["rejected"]?.arrayValue?.first?["intent"] == 1, "\(json)")
+    }
+
+    /// Born from a review: the summary of a compacted log was an error, the latest rejection was missing
+    /// among many, and drafts waited for the server.
+    @Test func `a compacted log has a summary, with its oldest intents and its latest rejections`()
+        throws
+    {
+        let set = { (key: String) in #"{"op":"set","key":"\#(key)","value":1}"# }
+        let record = (1...9).map { #"{"do":"record","event":\#(set("k\($0)"))}"# }
+        let draft = #"{"do":"record","event":\#(set("draft")),"held":true}"#
+        let reject = ([3, 4, 5, 6, 7, 8] + [2]).map {
+            #"{"do":"reject","intent":\#($0),"message":"no \#($0)"}"#
+        }
+        let confirm = (1...9).map {
+            #"{"do":"confirm","events":[{"position":\#($0),"event":\#(set("c"))}]}"#
+        }
+        try ReplayStory.makeLog(
+            directory.log, record + [draft] + reject + confirm, kind: .downlink)
+        let compacted = try run([foldback, "compact", directory.log.path, "--keep-entries", "2"])
+        #expect(compacted.status == 0, "\(compacted)")
+        let seen = try run([foldback, directory.log.path])
+        #expect(seen.status == 0 && seen.output.contains("were removed."), "\(seen)")
+        for line in [
+            "Pending: 2 intents wait for the server.", "  intent 1    set k1 to 1",
+            "Drafts: 1 intent is not sent before it is released.", "  intent 10   set draft to 1",
+            "Rejected: 7 rejections are neither dismissed nor tried again. The 5 latest:",
+            " why \(directory.log.path) --intent 2 ",
+        ] { #expect(seen.output.contains(line), "\(line): \(seen)") }
     }
 
     @Test func `a log where nothing is open says so, and a closed log has no process`() throws {

@@ -125,9 +125,9 @@ import Testing
             (["what-if", log, "--drop", "-1"], "-1 is read as an option; see foldback what-if"),
             (["why", log, "--key", "a", "--last", "0"], "--last must be at least 1, not 0"),
             (["first-break", log, "--check", "x"], "check x does not exist; this tool has none"),
-            (["what-fi", log], "what-fi is neither a command nor a log; did you mean what-if?"),
+            (["what-fi", log], "what-fi is neither a command nor a log; did you mean what-if;"),
             (["frobnicate", log], "neither a command nor a log; see foldback --help"),
-            (["help", "lgo"], "lgo is not a command; did you mean log?"),
+            (["help", "lgo"], "lgo is not a command; did you mean log;"),
         ] {
             let seen = try run([foldback] + command)
             #expect(seen.status == 2 && seen.errors.contains(words), "\(command): \(seen)")
