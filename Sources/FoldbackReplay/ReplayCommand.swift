@@ -76,10 +76,9 @@
                 !names.contains(word), word.first != "-",
                 isHelp || !FileManager.default.fileExists(atPath: word)
             else { return }
+            // A path may be that of a log, and the summary says that there is none.
+            guard isHelp || !word.contains(where: { $0 == "/" || $0 == "." }) else { return }
             let near = names.filter { $0.isNear(word) }
-            // A single unknown word may be a log, and the command says that there is none.
-            guard isHelp || !near.isEmpty || words.dropFirst().contains(where: { $0.first != "-" })
-            else { return }
             let hint = near.isEmpty ? "" : "; did you mean \(near.joined(separator: " or "))"
             let what = isHelp ? "is not a command" : "is neither a command nor a log"
             throw ValidationError("\(word) \(what)\(hint)")

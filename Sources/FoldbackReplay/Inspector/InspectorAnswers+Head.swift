@@ -11,17 +11,20 @@
         }
 
         /// Waits until the log has entries after the one that the page knows, or until its writer
-        /// came or went. Returns the head then, and in any case after 20 seconds.
+        /// came or went. Returns the head then, and in any case after 20 seconds. A page that does not
+        /// know the counts gets them as soon as the fold has them.
         func changes(_ query: InspectorQuery) async throws -> JSON {
             let known = try query.number("after") ?? 0
             let clock = ContinuousClock()
             let end = clock.now + InspectorLimits.changesWaitMax
+            let lacksCounts = query["counts"] == "unknown"
             // This opens the log's lock file.
             let writer = try await short.run { [log] in log.reader.writer.isThere }
             while clock.now < end, log.isLive {
                 let isChanged = try await short.run {
-                    try self.log.reader.lastSequence().value > known
-                        || self.log.reader.writer.isThere != writer
+                    if try self.log.reader.lastSequence().value > known { return true }
+                    if lacksCounts, self.counts(at: try self.log.lastShown()) != nil { return true }
+                    return self.log.reader.writer.isThere != writer
                 }
                 if isChanged { break }
                 try await Task.sleep(for: InspectorLimits.changesPause)

@@ -199,10 +199,15 @@ export class FetchedSource {
       @param {(reason: string | null) => void} lost called with null when the answers are back */
   async follow(changed, lost) {
     let failures = 0;
+    let lacksCounts = this.head.counts === undefined;
     for (;;) {
       try {
         const after = jsonText(this.head.status.sequence);
-        const head = await request(`/api/changes?after=${after}`);
+        const counts = lacksCounts ? "&counts=unknown" : "";
+        const head = await request(`/api/changes?after=${after}${counts}`);
+        lacksCounts = head.counts === undefined;
+        // The last counts stay until the inspector has folded the new entries.
+        head.counts ??= this.head.counts;
         if (failures > 0) lost(null);
         failures = 0;
         this.head = head;

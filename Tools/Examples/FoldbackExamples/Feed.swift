@@ -114,8 +114,8 @@ package struct Feed: Projection, Codable, Hashable {
             throw FeedError(code: .missing, description: "there is no \(id)")
         }
         guard post.isDeleted == isDeleted else {
-            throw FeedError(
-                code: .deleted, description: post.isDeleted ? "\(id) is gone" : "\(id) is there")
+            let did = post.isDeleted ? "deleted it" : "has not deleted it"
+            throw FeedError(code: .deleted, description: "\(post.by) \(did)")
         }
         body(&post)
         posts[id] = post

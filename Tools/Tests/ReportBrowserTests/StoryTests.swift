@@ -94,7 +94,7 @@ extension ReportBrowserTests {
                 try await page.until("document.querySelectorAll('\(heads)').length === 1")
                 let overlay = try await page.text("#panel-overlay")
                 #expect(overlay.contains("conflicted"))
-                #expect(overlay.contains("Does not count: bo.2.0 is gone"))
+                #expect(overlay.contains("Does not count: bo deleted it"))
                 try await page.select(36)
                 try await page.until(
                     "document.querySelector('#panel-overlay').innerText.includes('The overlay is empty')"

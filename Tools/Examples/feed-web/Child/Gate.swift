@@ -51,7 +51,7 @@ struct Gate: Sendable {
         return body
     }
 
-    private static let tooLarge = "a body has at most \(bodyBytesMax) bytes"
+    private static let tooLarge = "this is too long: a request has at most \(bodyBytesMax) bytes"
 
     private func check(_ request: HTTPRequest) throws(Refusal) {
         guard let host = request.headers[.host], hosts.contains(host) else {

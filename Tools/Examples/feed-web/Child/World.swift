@@ -132,6 +132,7 @@ import Foundation
             else { continue }
             return try await authority.delete(post, by: author)
         }
-        throw RefusedCommand(status: .conflict, "no pending like or comment is about a known post")
+        throw RefusedCommand(
+            status: .conflict, "hold the answers, then like a post or comment on it")
     }
 }

@@ -176,7 +176,8 @@ function paintMarks(parent, marks) {
     const isOptimistic = mark.state === "pending" && !["boost", "upload"].includes(mark.what);
     const words = isOptimistic ? ["optimistic", "pending"] : [mark.state];
     keyed(node.querySelector(".badges"), words, (word) => word, (word) => badge(word));
-    const attempts = mark.attempts > 1 ? `${mark.attempts} attempts` : "";
+    const isCounted = mark.attempts > 1 && !mark.text.includes("attempt");
+    const attempts = isCounted ? `${mark.attempts} attempts` : "";
     const reason = mark.text.includes(mark.reason) ? "" : mark.reason;
     const parts = [`${capitalized(mark.what)}: ${mark.text}`, reason, attempts].filter(Boolean);
     text(node.querySelector(".words"), parts.map((part) => part.replace(/\.$/, "")).join(". "));

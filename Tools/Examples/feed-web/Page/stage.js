@@ -352,6 +352,12 @@ function moveFocus(cue) {
 }
 
 /** The keys of a feed, as ARIA's authoring practices describe them. */
+byID("post-text").addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  byID("post-send").click();
+});
+
 feed.addEventListener("keydown", (event) => {
   const rows = [...feed.children].filter((node) => node.tabIndex === 0);
   const place = rows.indexOf(event.target.closest("article"));

@@ -110,7 +110,7 @@ extension Step {
             Moment(
                 caption: "deleted", acts: [.other("bo", .deleted(post: "bo.2.0")), .downlink],
                 posts: ["bo.2.0": bike.liked(by: "mia").deleted],
-                overlay: [8: .conflicted(.pending, "bo.2.0 is gone")]),
+                overlay: [8: .conflicted(.pending, "bo deleted it")]),
             Moment(
                 caption: "restored", acts: [.other("bo", .restored(post: "bo.2.0")), .downlink],
                 posts: ["bo.2.0": asked], overlay: [8: .pending]),
