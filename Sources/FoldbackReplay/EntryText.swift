@@ -48,7 +48,8 @@
         var detail: String {
             switch content {
             case .intent(let intent):
-                var parts = [intent.event.sentence] + intent.marks
+                let marks = intent.marks.joined(separator: ", ")
+                var parts = [intent.event.sentence + (marks.isEmpty ? "" : " (\(marks))")]
                 if !info.isEmpty {
                     let pairs = info.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
                     parts.append("info \(pairs.joined(separator: " "))")
@@ -85,7 +86,7 @@
             [
                 isConfirmOnly ? "shows only when confirmed" : nil, isHeld ? "a draft" : nil,
                 once.map { "once \($0)" }, replacingKey.map { "replaceable by \($0)" },
-                retries.map { "retries \($0)" }, replaces.map { "replaces intent \($0)" },
+                retries.map { "retries intent \($0)" }, replaces.map { "replaces intent \($0)" },
                 undoes.map { "undoes intent \($0)" },
                 group.map {
                     $0 == number ? "first of several together" : "together with intent \($0)"

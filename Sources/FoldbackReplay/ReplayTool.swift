@@ -27,7 +27,8 @@
         /// The commands that only this tool has. None by default.
         ///
         /// List only additional commands, those that remove something last. The commands of every
-        /// tool, such as `log` and `why`, are always there. For `feed-replay count LOG`, write this and list `Count.self`:
+        /// tool, such as `log` and `why`, are always there. For `feed-replay count LOG`, write this
+        /// and list `Count.self`:
         ///
         /// ```swift
         /// struct Count: ParsableCommand {
@@ -102,9 +103,8 @@
 
         /// The command whose help the error points to.
         private static var helped: String {
-            let word = CommandLine.arguments.dropFirst().first
-            let isThere = word.map(ReplayCommand<Self>.names.contains) ?? false
-            guard let word, !isThere else { return isThere ? "\(name) \(word ?? "")" : name }
+            guard let word = CommandLine.arguments.dropFirst().first else { return name }
+            if ReplayCommand<Self>.names.contains(word) { return "\(name) \(word)" }
             // Without a command, a log is summarized.
             return FileManager.default.fileExists(atPath: word) ? "\(name) summary" : name
         }

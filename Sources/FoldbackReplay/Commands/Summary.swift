@@ -4,7 +4,7 @@
     import FoldbackHistory
     import Foundation
 
-    /// The command for a person who has only a log: what it is, what is open, and what to run next.
+    /// The command for somebody with only a log: what it is, what is open, and what to run next.
     struct Summary<Tool: ReplayTool>: ParsableCommand {
         static var configuration: CommandConfiguration {
             CommandConfiguration(
@@ -41,7 +41,7 @@
         let span: (first: Timestamp, last: Timestamp)?
         let writer: LogWriterPresence
         let faults: [Fault]
-        /// The lists of open intents that are not empty.
+        /// The lists of open intents that are not empty, the most urgent first.
         let lists: [OpenIntents]
 
         /// - Throws: as `LogReader.status()`, and as the view's state.
@@ -73,8 +73,19 @@
             let rejected = try Self.rejections(state.rejections, in: reader, view)
             lists = [
                 OpenIntents(
+                    "rejected", state.rejections.count, rejected,
+                    "1 rejection is neither dismissed nor tried again.",
+                    "# rejections are neither dismissed nor tried again.", isNewestFirst: true,
+                    question: "why it was rejected"),
+                OpenIntents(
+                    "conflicted", conflicted.count, lines(conflicted),
+                    "1 intent does not apply, so the view has no effect of it.",
+                    "# intents do not apply, so the view has no effect of them.",
+                    question: "what it conflicts with"),
+                OpenIntents(
                     "pending", waiting.count, lines(shown),
-                    "1 intent waits for the server.", "# intents wait for the server."),
+                    "1 intent waits for the server.", "# intents wait for the server.",
+                    question: "its story so far"),
                 OpenIntents(
                     "drafts", held.count, lines(held),
                     "1 intent is not sent before it is released.",
@@ -83,14 +94,6 @@
                     "accepted", accepted.count, lines(accepted),
                     "1 intent is accepted, and not yet in confirmed state.",
                     "# intents are accepted, and not yet in confirmed state."),
-                OpenIntents(
-                    "rejected", state.rejections.count, rejected,
-                    "1 rejection is neither dismissed nor tried again.",
-                    "# rejections are neither dismissed nor tried again.", isNewestFirst: true),
-                OpenIntents(
-                    "conflicted", conflicted.count, lines(conflicted),
-                    "1 intent does not apply, so the view has no effect of it.",
-                    "# intents do not apply, so the view has no effect of them."),
             ].filter { $0.count > 0 }
             span = try Self.span(of: reader, through: status.sequence)
         }
@@ -139,6 +142,8 @@
         /// The count in a sentence.
         let sentence: String
         let isNewestFirst: Bool
+        /// What `why` answers about one of them; nil if nobody asks.
+        let question: String?
 
         struct Line {
             let number: IntentNumber
@@ -153,10 +158,10 @@
         /// - Parameter many: the sentence for several; # stands for the number.
         init(
             _ name: String, _ count: Int, _ shown: [Line], _ one: String, _ many: String,
-            isNewestFirst: Bool = false
+            isNewestFirst: Bool = false, question: String? = nil
         ) {
             (self.name, self.count, self.shown) = (name, count, shown)
-            self.isNewestFirst = isNewestFirst
+            (self.isNewestFirst, self.question) = (isNewestFirst, question)
             sentence = count == 1 ? one : many.replacing("#", with: "\(count)")
         }
 
@@ -221,15 +226,8 @@
         func advice(_ tool: String, _ log: LogArgument, _ projection: String?) -> [String] {
             let name = log.path.shellWord
             var lines: [(command: String, reason: String)] = []
-            let reasons = [
-                "rejected": "why it was rejected", "conflicted": "what it conflicts with",
-                "pending": "its story so far",
-            ]
-            for list in ["rejected", "conflicted", "pending"] {
-                guard lines.isEmpty, let reason = reasons[list],
-                    let one = lists.first(where: { $0.name == list })?.shown.first
-                else { continue }
-                lines.append(("why \(name) --intent \(one.number)", reason))
+            if let list = lists.first, let question = list.question, let one = list.shown.first {
+                lines.append(("why \(name) --intent \(one.number)", question))
             }
             if status.sequence > 0 {
                 lines.append(("log \(name) --last 20", "the last entries"))

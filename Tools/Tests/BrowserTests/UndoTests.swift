@@ -66,6 +66,18 @@ extension BrowserTests {
             }
         }
 
+        @Test func `Ctrl with Enter posts the text`() async throws {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                try await page.browser.type("Sent by keys", into: "#post-text")
+                try await page.browser.press(.enter, with: [.control])
+                try await page.until("document.querySelector('#post-text').value === ''")
+                try await page.settle()
+                let first = "document.querySelector('article .text').textContent"
+                #expect(try await page.string(first) == "Sent by keys")
+            }
+        }
+
         @Test func `a held action is undone at once, and a refusal leaves nothing to redo`()
             async throws
         {

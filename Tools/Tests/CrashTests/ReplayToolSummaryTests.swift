@@ -35,15 +35,15 @@ import Testing
             text == """
                 \(path): 5 entries of replica me, from TIME to TIME, confirmed by downlink.
 
-                Pending: 2 intents wait for the server.
-                  TIME  intent 2    set b to 2 (must be absent)  ("b" is present.)
-                  TIME  intent 3    set c to 1
-
                 Rejected: 1 rejection is neither dismissed nor tried again.
                   TIME  intent 1    set a to 1  (forbidden: not yours)
 
                 Conflicted: 1 intent does not apply, so the view has no effect of it.
                   TIME  intent 2    set b to 2 (must be absent)  ("b" is present.)
+
+                Pending: 2 intents wait for the server.
+                  TIME  intent 2    set b to 2 (must be absent)  ("b" is present.)
+                  TIME  intent 3    set c to 1
 
                 Faults: 1 confirmed event does not apply. The last:
                   entry 5: "none" is absent.

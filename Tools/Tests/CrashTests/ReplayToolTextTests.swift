@@ -68,7 +68,7 @@ import Testing
             ], kind: .downlink)
         let lines = try run([foldback, "log", directory.log.path]).output.split(separator: "\n")
         let ends = [
-            "replaceable by k", "a draft  replaceable by k  replaces intent 1",
+            "replaceable by k", "(a draft, replaceable by k, replaces intent 1)",
             "first of several together", "together with intent 3",
             "released 2        it may be sent",
             "acknowledged 2", "undoes intent 2", "undone 4          taken back by undo or redo",

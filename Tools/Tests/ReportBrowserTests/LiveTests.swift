@@ -41,10 +41,22 @@ extension ReportBrowserTests {
                     "[...document.querySelectorAll('#chips dd')].some("
                         + "(one) => one.textContent === '20')")
                 try await page.picture("live")
+                // The counts need a fold. Once they stayed unknown for 20 seconds, or until a reload.
+                let start = ContinuousClock.now
+                try writer.perform(
+                    #"{"do":"record","event":{"op":"set","key":"a","value":2,"require":"absent"},"force":true}"#
+                )
+                try await page.until(
+                    """
+                    [...document.querySelectorAll('#chips .chip')].some((chip) =>
+                        chip.querySelector('dt').textContent.includes('Conflicted')
+                            && chip.querySelector('dd').textContent === '1')
+                    """)
+                #expect(ContinuousClock.now - start < .seconds(15))
 
                 writer.kill()
                 try await page.until("\(live) === 'the writer is gone'")
-                try await page.select(20)
+                try await page.select(21)
                 #expect(try await page.state["view"] == ["a": 1, "b": 2, "c": 20])
                 try await page.picture("writer gone")
 
@@ -52,7 +64,7 @@ extension ReportBrowserTests {
                 let next = try ShellProcess(log)
                 try await page.until("\(live).startsWith('live: a process')")
                 try next.perform(Self.set("d", 4))
-                try await page.until("document.documentElement.dataset.selected === '21'")
+                try await page.until("document.documentElement.dataset.selected === '22'")
                 #expect(try await page.state["view"]?["d"] == 4)
                 next.finish()
                 try await page.until("\(live) === 'the writer is gone'")

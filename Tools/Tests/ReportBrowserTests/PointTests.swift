@@ -187,6 +187,18 @@ extension ReportBrowserTests {
             }
         }
 
+        /// The page and the command line write events in words, each in its own language.
+        @Test(arguments: Shown.feed)
+        func `a row has the words that log prints`(shown: Shown) async throws {
+            let lines = try await runTool([shown.tool, "log", shown.log, "--kind", "intent"])
+                .output.split(separator: "\n")
+            try await ReportBrowserTests.withPage(shown, fragment: "kind=intent") { page in
+                let rows = try await page.texts("#list [role=option] .words")
+                #expect(rows.count >= 10 && rows.count <= lines.count)
+                for (row, line) in zip(rows, lines) { #expect(line.hasSuffix("  \(row)")) }
+            }
+        }
+
         @Test(arguments: Shown.feed)
         func `a person sets a filter with the mouse and types a search`(shown: Shown) async throws {
             try await ReportBrowserTests.withPage(shown) { page in
