@@ -89,6 +89,7 @@ let package = Package(
             dependencies: [
                 "FoldbackExamples",
                 .product(name: "Foldback", package: "Foldback"),
+                .product(name: "FoldbackReplay", package: "Foldback"),
                 .product(name: "FoldbackServer", package: "Foldback"),
                 .product(name: "FoldbackSync", package: "Foldback"),
                 .product(name: "FoldbackUI", package: "Foldback"),

@@ -41,6 +41,10 @@ struct FeedWeb: AsyncParsableCommand {
     @Option(help: .hidden)
     var child: Int?
 
+    /// Whether the child removes the logs of the child before it.
+    @Flag(help: .hidden)
+    var newLogs = false
+
     func validate() throws {
         guard (0...1000).contains(seedPosts) else {
             throw ValidationError("--seed-posts must be from 0 to 1000, not \(seedPosts)")
@@ -64,6 +68,14 @@ struct FeedWeb: AsyncParsableCommand {
 
     private var names: [String] { replicas.split(separator: ",").map(String.init) }
 
+    static func main() async {
+        guard CommandLine.arguments.dropFirst().first == Inspectors.command else {
+            return await main(nil)
+        }
+        Child.endWithSupervisor()
+        await FeedInspector.main()
+    }
+
     func run() async throws {
         // A closed output or connection is an error of the call that writes, and not the end.
         signal(SIGPIPE, SIG_IGN)
@@ -71,17 +83,16 @@ struct FeedWeb: AsyncParsableCommand {
         try await Child(
             port: port, data: URL(filePath: data), clock: clock, replicas: names,
             seedPosts: seedPosts, restarts: child
-        ).run()
+        ).run(removingLogs: newLogs)
     }
 
     private func supervise() throws {
         let folder = try DataFolder(data)
         defer { folder.end() }
         try Supervisor(
-            port: port,
+            port: port, data: folder.path,
             arguments: [
-                "--data", folder.path, "--clock", clock.rawValue, "--replicas", replicas,
-                "--seed-posts", "\(seedPosts)",
+                "--clock", clock.rawValue, "--replicas", replicas, "--seed-posts", "\(seedPosts)",
             ]
         ).run()
     }

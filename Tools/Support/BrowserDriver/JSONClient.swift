@@ -10,6 +10,8 @@ package struct JSONClient: Sendable {
     /// An answer with any status.
     package struct Answer: Sendable {
         package let status: Int
+        /// Where a redirection leads; nil for other answers.
+        package let location: String?
         package let body: JSON
     }
 
@@ -100,7 +102,10 @@ package struct JSONClient: Sendable {
             let status = head.firstMatch(of: /^HTTP\/1\.\d (\d+)/).flatMap({ Int($0.1) }),
             missingByteCount(received) ?? 0 == 0
         else { throw ConnectionError("incomplete answer", 0) }
-        return Answer(status: status, body: body.isEmpty ? .null : try JSON(parsing: Array(body)))
+        let location = head.firstMatch(of: /(?i)\r\nlocation:\s*(\S+)/).map { String($0.1) }
+        return Answer(
+            status: status, location: location,
+            body: body.isEmpty ? .null : try JSON(parsing: Array(body)))
     }
 }
 

@@ -156,8 +156,12 @@ extension Comparison {
                 .filter(number => number > 0),
             link: texts(document, "#link").join("").trim(),
             held: [...document.querySelectorAll("#held-list > li")].map(node => node.key),
+            lanes: [...document.querySelectorAll("#lanes > li")].map(node => [
+                find(node, "a").textContent.toLowerCase(), find(node, "a").search,
+                find(node, ".words").textContent,
+            ]),
         });
-        const rightAround = ({ feed, waits, people, known, account, undo, stage, blocked }) => ({
+        const rightAround = ({ feed, waits, people, known, account, log, undo, stage, blocked }) => ({
             busy: String(feed.busy), note: Boolean(feed.error || feed.empty),
             waits: Object.entries(waits).map(([name, wait]) => [
                 name, wait.phase, wait.busy && Boolean(controlOf(name)), wait.indicator ? Object.keys(wait.indicator)[0] : null,
@@ -174,6 +178,7 @@ extension Comparison {
             account: ["pending", "accepted", "conflicted", "rejected"].map(word => account[word])
                 .filter(number => number > 0),
             link: account.paused ?? "online", held: stage.held.map(({ id }) => id),
+            lanes: log.lanes.map(({ what, number, state }) => [what, `?intent=${number}`, state]),
         });
         const missingAround = ({ waits, people }) => [
             ...Object.entries(waits).filter(([name, { text }]) => text

@@ -226,5 +226,51 @@ extension BrowserTests {
                 try await page.check()
             }
         }
+
+        @Test func `a conflict stays where it was done, is told, and leads to the log`()
+            async throws
+        {
+            try await BrowserTests.withPage { page in
+                try await page.loaded()
+                try await page.listen()
+                let post = try #require(try await page.rows("post").dropFirst().first)
+                try await page.server.hold()
+                try await page.comment("Too late", on: post)
+                let comment = try await page.row(saying: "Too late")
+                let pending = try await page.shown(comment)
+                try await page.server.stage(["do": "conflict", "replica": "mia"])
+                try await page.until(comment, is: "conflicted")
+                try await page.settle()
+                #expect(try await page.rows("gone") == [post])
+                #expect(try await page.shown(comment).birth == pending.birth)
+                let before = "\(page.row(comment)).previousElementSibling.dataset.id"
+                #expect(try await page.string(before) == post)
+                let said = try await page.announcements()
+                #expect(said.map(\.region) == ["alert"])
+                #expect(said[0].text.hasPrefix("Your comment does not fit any more: "), "\(said)")
+                let counts = "[...document.querySelectorAll('#account .badge')]"
+                #expect(
+                    try await page.strings(
+                        "\(counts).filter(node => node.checkVisibility({ visibilityProperty: true })).map(node => node.innerText)"
+                    ) == ["1 conflicted"])
+                try await page.picture("conflict")
+                try await page.check()
+
+                // The page of the log is another program's, and opens in a window of its own.
+                let windows = try await page.browser.windows
+                try await page.click("[data-mark='1'] .why")
+                var opened: WebDriver.Window?
+                while opened == nil {
+                    opened = try await page.browser.windows.first { !windows.contains($0) }
+                }
+                let log = FeedPage(
+                    browser: page.browser, server: page.server, window: try #require(opened),
+                    replica: "mia")
+                try await log.until("location.hash.includes('story=1')")
+                try await log.until("document.body.innerText.includes('Too late')")
+                try await log.until("document.body.innerText.includes('conflicted')")
+                try await page.browser.closeWindow()
+            }
+        }
     }
 }

@@ -71,7 +71,7 @@ extension ScreenContent {
             account: WireAccount(
                 pending: 0, rejected: 0, accepted: 0, conflicted: 0, paused: nil,
                 sync: "Everything is saved on the server."),
-            undo: WireUndo(undo: nil, redo: nil),
+            log: WireLog(last: 0, lanes: []), undo: WireUndo(undo: nil, redo: nil),
             stage: WireStage(
                 holding: false, held: [], offline: [], rejectNext: false, loseNextAnswer: false,
                 delay: 0, clock: "manual", now: 0, replicas: ["mia"], restarts: 0, pid: 1,

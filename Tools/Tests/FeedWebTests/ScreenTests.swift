@@ -58,6 +58,62 @@ import Testing
         }
     }
 
+    @Test func `what was done on a deleted post stays in its place, is told, and is counted once`()
+        async throws
+    {
+        try await withWorld { world, screen, _ in
+            // The comments on a post vanish with it.
+            let posts = screen.shown.filter { $0.kind == "post" }.map(\.id)
+            let (first, second) = (posts[0], posts[1])
+            world.stage.hold()
+            try await world.perform(.comment(post: first, text: "Too late"), as: "mia")
+            try await world.perform(.like(post: second), as: "mia")
+            for post in [first, second] {
+                try await world.authority.delete(
+                    post, by: try #require(world.authority.feed.author(of: post)))
+            }
+            await world.settle()
+            #expect(screen.shown.map(\.id) == [first, "mia.1.0", second] + posts.dropFirst(2))
+            let rows = screen.shown
+            #expect(rows[0...2].map(\.kind) == ["gone", "comment", "gone"])
+            #expect(rows[0...2].map(\.state) == ["settled", "conflicted", "conflicted"])
+            #expect(rows[2].text == "This post is deleted.")
+            let account = screen.content(screen.wireFeed).account
+            #expect(account.pending == 0 && account.conflicted == 2)
+
+            // After the rejections, only Dismiss is offered, because no retry can succeed.
+            try await world.perform(.release(nil))
+            let marks = screen.shown.flatMap(\.marks)
+            #expect(marks.map(\.state) == ["rejected", "rejected"])
+            #expect(marks.allSatisfy { $0.actions == ["dismiss"] })
+            for mark in marks {
+                try await world.perform(.dismiss(IntentNumber(mark.number)), as: "mia")
+            }
+            #expect(screen.shown.map(\.id) == Array(posts.dropFirst(2)))
+        }
+    }
+
+    @Test func `lanes show the latest intents with their answers`() async throws {
+        try await withWorld { world, screen, _ in
+            let post = screen.shown[0].id
+            world.stage.hold()
+            for text in ["No", "Yes", "Late"] {
+                try await world.perform(.comment(post: post, text: text), as: "mia")
+            }
+            try await world.perform(.reject("mia/1", reason: "No."))
+            try await world.perform(.release("mia/2"))
+            let log = screen.content(screen.wireFeed).log
+            #expect(log.lanes.map(\.state) == ["rejected", "confirmed", "pending"])
+            #expect(log.lanes.map(\.what) == ["comment", "comment", "comment"])
+            #expect(log.lanes.allSatisfy { $0.to ?? log.last > $0.from })
+            #expect(log.last == screen.replica.store.status.sequence.value)
+            // Another process reads the end of the same log.
+            var trace = LogTrace()
+            trace.read(screen.replica.store)
+            #expect(trace.shown(conflicted: []) == log)
+        }
+    }
+
     @Test func `a held upload has no fraction before the stage reports one`() async throws {
         try await withWorld { world, screen, _ in
             world.stage.hold()
@@ -96,5 +152,12 @@ import Testing
             }
             #expect(screen.waits.shown["boost:seed.1.0"] == nil)
         }
+    }
+}
+
+extension FeedScreen {
+    /// The rows as pages show them.
+    fileprivate var shown: [WireRow] {
+        list.snapshot.sections.flatMap(\.rows).map { writer.row($0) }
     }
 }

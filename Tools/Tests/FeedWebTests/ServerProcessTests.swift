@@ -33,6 +33,41 @@ import Testing
         #expect(pauses.contains { $0 < pauseMax }, "\(pauses), at most \(pauseMax)")
     }
 
+    @Test func `a device's log is shown by a process that outlives the server`() async throws {
+        let server = try await ServerProgram.start()
+        try await server.perform(["do": "post", "text": "Hello"])
+        let first = try await server.client.send("GET", "/r/mia/log?intent=1")
+        let address = try #require(first.location)
+        #expect(first.status == 303)
+        #expect(address.hasPrefix("http://127.0.0.1:") && address.hasSuffix("#tab=intent&story=1"))
+        let port = try #require(URL(string: address)?.port.flatMap(UInt16.init))
+        let inspector = JSONClient(port: port)
+        #expect(try await inspector.send("GET", "/").status == 401)
+        kill(try await server.childPID(), SIGKILL)
+        let second = try await server.client.send("GET", "/r/mia/log")
+        #expect(second.location == address.split(separator: "#").first.map(String.init))
+        #expect(server.end(by: .signal(SIGKILL)) == SIGKILL)
+        while (try? await inspector.send("GET", "/")) != nil { await Task.yield() }
+    }
+
+    @Test func `starting again leaves nothing of before`() async throws {
+        let server = try await ServerProgram.start()
+        let head = try await server.head()
+        try await server.perform(["do": "post", "text": "Hello"])
+        _ = try await server.client.send("GET", "/r/mia/log")
+        _ = try await server.client.send("POST", "/stage", ["do": "hold"])
+        _ = try? await server.client.send("POST", "/stage", ["do": "startAgain"])
+        var stage = JSON.null
+        // The process ends shortly after its answer.
+        while stage["restarts"] != 1 {
+            stage = (try? await server.client.send("GET", "/stage").body) ?? .null
+        }
+        #expect(stage["head"]?.integerValue == head && stage["holding"] == false)
+        let posted = try await server.client.send(
+            "POST", "/r/mia/do", ["do": "post", "text": "First"])
+        #expect(posted.body["number"] == 1)
+    }
+
     @Test(arguments: [ServerProgram.Ending.input, .signal(SIGTERM), .signal(SIGINT)])
     func `the end of the input or a signal ends both processes`(
         _ ending: ServerProgram.Ending

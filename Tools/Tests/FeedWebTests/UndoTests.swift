@@ -83,7 +83,9 @@ import Testing
 extension Timeline {
     /// What people see. A post that is posted again has another id.
     fileprivate var shown: [String] {
-        newestFirst.map { "\($0.post.by): \($0.post.text) \($0.post.likes.sorted())" }
+        newestFirst.filter { !$0.post.isDeleted }.map {
+            "\($0.post.by): \($0.post.text) \($0.post.likes.sorted())"
+        }
             + feed.followers.filter { !$0.value.isEmpty }.map { "\($0.key) \($0.value.sorted())" }
     }
 }

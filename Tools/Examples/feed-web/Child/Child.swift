@@ -12,8 +12,12 @@ struct Child {
     let seedPosts: Int
     let restarts: Int
 
-    /// Printed when the server listens.
-    static let readyLine = "ready\n"
+    /// Printed as a line when the server listens.
+    static let readyWord = "ready"
+    /// Printed before the name of a device whose log is to be shown.
+    static let inspectWord = "inspect"
+    /// The status of a child after which the next one begins with new logs.
+    static let newLogs: Int32 = 80
     /// The status of a child that ends although another child may work, for example because the disk
     /// is full (EX_TEMPFAIL of sysexits.h).
     static let temporaryFailure: Int32 = 75
@@ -21,9 +25,10 @@ struct Child {
     /// The longest time of a request in seconds. It must not end while a command moves the clock.
     private static let requestSecondsMax: TimeInterval = 86_400
 
-    func run() async throws {
-        endWithSupervisor()
+    func run(removingLogs: Bool) async throws {
+        Self.endWithSupervisor()
         do {
+            if removingLogs { try await removeLogs() }
             let world = try await World(
                 at: data, clock: clock, replicas: replicas, seedPosts: seedPosts,
                 restarts: restarts, lost: { Self.end(after: $0) })
@@ -32,7 +37,7 @@ struct Child {
                 address: try .inet(ip4: "127.0.0.1", port: 0), timeout: Self.requestSecondsMax,
                 pool: InheritedSocketPool(
                     HTTPServer.defaultPool(), socket: STDIN_FILENO,
-                    isListening: { printAtOnce(Self.readyLine) }),
+                    isListening: { printAtOnce("\(Self.readyWord)\n") }),
                 logger: .disabled, handler: Server(world: world, gate: Gate(port: port))
             ).run()
         } catch CommandError.log(let error) where error.isOfStorage {
@@ -46,6 +51,17 @@ struct Child {
         }
     }
 
+    /// Removes the logs of an earlier child, that of the authority last. If this is cut off, there
+    /// are new devices, but no device with the log of another authority.
+    private func removeLogs() async throws {
+        for name in replicas.map({ "replica-\($0)" }) + ["archive", "authority"] {
+            try await Store<Timeline>.wipe(at: data.appending(path: name), discardingPending: true)
+        }
+        let settings = World.settingsFile(in: data)
+        guard FileManager.default.fileExists(atPath: settings.path) else { return }
+        try FileManager.default.removeItem(at: settings)
+    }
+
     /// Ends the process, so that the supervisor starts another one, which opens all files again.
     static func end(after error: LogError) -> Never {
         complain("\(error)")
@@ -54,7 +70,7 @@ struct Child {
 
     /// Ends this process when the supervisor ends, in whatever way: the output is a pipe of the
     /// supervisor. Nothing needs to be saved, because the logs are durable at any moment.
-    private func endWithSupervisor() {
+    static func endWithSupervisor() {
         Thread {
             // Without events, `poll` reports only that nobody can read the pipe any more.
             var output = [pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)]
@@ -63,7 +79,7 @@ struct Child {
                 exit(EXIT_SUCCESS)
             } catch {
                 complain(error.description)
-                exit(Self.temporaryFailure)
+                exit(temporaryFailure)
             }
         }.start()
     }

@@ -51,6 +51,7 @@ struct Server: HTTPHandler {
         case ("GET", "stage.js", nil, 1):
             return .content(PackageResources.stage_js, "text/javascript; charset=utf-8")
         case ("GET", "r", "events", 3): return try await events(path[1], request)
+        case ("GET", "r", "log", 3): return try await log(path[1], request)
         case ("GET", "r", "state", 3): return try await state(path[1], request)
         case ("GET", "stage", nil, 1): return .json(await world.stageView.shown)
         case ("POST", "r", "do", 3): return try await perform(path[1], request, try fields(body))
@@ -82,6 +83,19 @@ struct Server: HTTPHandler {
         return HTTPResponse(
             statusCode: .ok, headers: .safe.adding(.contentType, "text/event-stream"),
             body: HTTPBodySequence(from: stream))
+    }
+
+    /// Leads to the page that shows a device's log, and there to an intent.
+    private func log(_ name: String, _ request: HTTPRequest) async throws -> HTTPResponse {
+        let address = try await world.addressOfLog(of: name)
+        let number = request.query["intent"].flatMap { UInt64($0) }
+        let place = number.map { "#tab=intent&story=\($0)" } ?? ""
+        // The page's cookie is for the name under which the browser knows this machine.
+        let host = request.headers[.host]?.split(separator: ":").first ?? "127.0.0.1"
+        return HTTPResponse(
+            statusCode: .seeOther,
+            headers: .safe.adding(
+                .location, address.replacing("127.0.0.1", with: host, maxReplacements: 1) + place))
     }
 
     /// What the pages of a replica show. Asking loads and changes nothing.

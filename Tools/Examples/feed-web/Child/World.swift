@@ -13,6 +13,11 @@ import Foundation
     /// The names of the replicas in their order.
     let names: [String]
     private let screens: [String: FeedScreen]
+    private let directory: URL
+
+    nonisolated static func settingsFile(in directory: URL) -> URL {
+        directory.appending(path: "stage.json")
+    }
 
     /// Opens all files, or creates them.
     ///
@@ -28,7 +33,8 @@ import Foundation
         restarts: Int, lost: @escaping @Sendable (LogError) -> Void
     ) async throws {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let file = directory.appending(path: "stage.json")
+        self.directory = directory
+        let file = Self.settingsFile(in: directory)
         let settings = Stage.settings(in: file)
         clock = kind == .manual ? .manual(start: .seconds(settings.now)) : .system
         stage = Stage(settings, file: file, clock: clock)
@@ -105,7 +111,8 @@ import Foundation
             stage.setOnline(isOnline, name)
             screen.replica.setOnline(isOnline)
         case .conflict(let name): try await conflict(try screen(name))
-        case .crash: crash()
+        case .crash: end { kill(getpid(), SIGKILL) }
+        case .startAgain: end { exit(Child.newLogs) }
         case .delay(let seconds): stage.change { $0.delay = seconds }
         case .boosted(let reach): authority.choices.reach = reach
         case .fraction(let held, let fraction): try stage.report(fraction, of: held)
@@ -116,13 +123,32 @@ import Foundation
         await settle()
     }
 
-    /// Kills this process, once the answer is on its way.
-    private func crash() {
+    /// Ends this process, once the answer is on its way.
+    private func end(_ how: @escaping @Sendable () -> Void) {
         Thread {
             usleep(20_000)
-            kill(getpid(), SIGKILL)
+            how()
         }.start()
     }
+
+    /// Returns the address of a page that shows a device's log. The supervisor runs the program that
+    /// serves it, and writes the address to a file.
+    func addressOfLog(of name: String) async throws -> String {
+        _ = try screen(name)
+        let file = Inspectors.file(for: name, in: directory.path)
+        try? FileManager.default.removeItem(atPath: file)
+        printAtOnce("\(Child.inspectWord) \(name)\n")
+        for _ in 0..<Self.lookingMax {
+            if let data = FileManager.default.contents(atPath: file), !data.isEmpty {
+                return String(decoding: data, as: UTF8.self)
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw RefusedCommand(status: .conflict, "the program that shows the log did not start")
+    }
+
+    /// How often to look for the file: for 10 s.
+    private static let lookingMax = 200
 
     /// The author deletes the post of the device's oldest pending intent, which does not apply then.
     private func conflict(_ screen: FeedScreen) async throws {

@@ -19,6 +19,7 @@ struct Message: Encodable, Sendable {
     var chart: WireChart??
     var signedIn: Bool?
     var account: WireAccount?
+    var log: WireLog?
     var undo: WireUndo?
     var stage: WireStage?
 
@@ -26,7 +27,7 @@ struct Message: Encodable, Sendable {
     var isEmpty: Bool {
         rows == nil && steps == nil && feed == nil && waits == nil && blocked == nil
             && people == nil && known == nil && chart == nil && signedIn == nil && account == nil
-            && undo == nil && stage == nil && cues == nil
+            && log == nil && undo == nil && stage == nil && cues == nil
     }
 }
 
@@ -137,6 +138,24 @@ struct WireAccount: Encodable, Equatable, Sendable {
     let paused: String?
     /// The status of the sync, in sentences.
     let sync: String
+}
+
+/// The latest intents of a device's log.
+struct WireLog: Encodable, Equatable, Sendable {
+    /// The number of entries.
+    let last: UInt64
+    /// By ascending number.
+    let lanes: [WireLane]
+}
+
+/// An intent from the entry that recorded it to the entry that answered it.
+struct WireLane: Encodable, Equatable, Sendable {
+    let number: UInt64
+    let what: String
+    let from: UInt64
+    /// Absent while the intent has no answer, or is accepted and not confirmed yet.
+    var to: UInt64?
+    var state = "pending"
 }
 
 /// The names of the actions that can be undone and redone now.

@@ -8,6 +8,7 @@ struct ScreenContent: Equatable, Sendable {
     let chart: WireChart?
     let signedIn: Bool
     let account: WireAccount
+    let log: WireLog
     let undo: WireUndo
     let stage: WireStage
 }
@@ -25,6 +26,7 @@ extension Message {
         chart = .some(content.chart)
         signedIn = content.signedIn
         account = content.account
+        log = content.log
         undo = content.undo
         stage = content.stage
     }
@@ -41,6 +43,7 @@ extension Message {
         if new.chart != old.chart { chart = .some(new.chart) }
         if new.signedIn != old.signedIn { signedIn = new.signedIn }
         if new.account != old.account { account = new.account }
+        if new.log != old.log { log = new.log }
         if new.undo != old.undo { undo = new.undo }
         if new.stage != old.stage { stage = new.stage }
         if !cues.isEmpty { self.cues = cues }

@@ -7,7 +7,7 @@ enum StageCommand {
     case rejectNext(Bool), loseNextAnswer(Bool)
     case conflict(replica: String)
     case setOnline(Bool, replica: String)
-    case crash
+    case crash, startAgain
     case delay(seconds: Double)
     case advance(seconds: Double)
     case fraction(Held, Double)
@@ -33,6 +33,7 @@ enum StageCommand {
         case "offline": self = .setOnline(false, replica: try fields.require(\.replica, "replica"))
         case "online": self = .setOnline(true, replica: try fields.require(\.replica, "replica"))
         case "crash": self = .crash
+        case "startAgain": self = .startAgain
         case "delay": self = .delay(seconds: try fields.requireSeconds())
         case "advance": self = .advance(seconds: try fields.requireSeconds())
         case "fraction":

@@ -15,6 +15,7 @@ const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 // The latest value of each part of the messages.
 const now = {
   feed: { edges: {} }, waits: {}, blocked: [], people: {}, known: [], account: {}, stage: null,
+  log: { last: 0, lanes: [] },
   chart: null, signedIn: false, undo: {},
 };
 let births = 0;
@@ -136,7 +137,7 @@ function paintRow(node, row) {
   attribute(node, "tabindex", isPlaceholder ? null : 0);
   const state = row.state === "settled" ? "" : `, ${row.state}`;
   attribute(node, "aria-label", isPlaceholder ? null
-    : `${capitalized(row.kind)} by ${row.by}${state}: ${row.text.slice(0, 80)}`);
+    : `${row.kind === "gone" ? "Deleted post" : capitalized(row.kind)} by ${row.by}${state}: ${row.text.slice(0, 80)}`);
   if (isPlaceholder) return;
   paintPerson(node, row.by);
   text(node.querySelector(".text"), row.text);
@@ -186,7 +187,15 @@ function paintMarks(parent, marks) {
         "data-do": action, "data-number": mark.number,
         "aria-label": `${capitalized(action)} the ${mark.what}`,
       }));
+    const why = node.querySelector(".why");
+    attribute(why, "href", addressOfLog(mark.number));
+    attribute(why, "aria-label", `Why? The ${mark.what} in the log`);
   });
+}
+
+/** Returns the address of the page that shows this phone's log, or an intent in it. */
+function addressOfLog(intent) {
+  return `/r/${encodeURIComponent(me)}/log${intent ? `?intent=${intent}` : ""}`;
 }
 
 function makeButton(id, words, attributes) {

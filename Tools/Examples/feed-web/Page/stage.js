@@ -128,8 +128,9 @@ async function direct(button) {
   const { stage: action } = button.dataset;
   const request = { do: action, id: button.closest("#held-list > li")?.key, ...requests[action] };
   const answer = await post("/stage", request);
-  // A killed process does not answer.
-  refuse(button, action === "crash" ? undefined : answer.error);
+  if (action === "startAgain") forgetGuide();
+  // A process that ends does not always answer.
+  refuse(button, ["crash", "startAgain"].includes(action) ? undefined : answer.error);
 }
 
 function paintStage() {
@@ -216,13 +217,26 @@ const seen = new Set(memory.guide?.match(/\w+/g));
 let pendingBefore = 0;
 // The numbers when a request was last added to the pending requests.
 let asked = {};
+// The numbers of the first message. What happened before is not this visitor's.
+let atStart = null;
+
+function forgetGuide() {
+  seen.clear();
+  atStart = null;
+  paintGuide();
+}
 
 function paintGuide() {
   const { account, stage } = now;
   if (!stage) return;
-  const { pending = 0, rejected = 0, conflicted = 0 } = account;
+  const { rejected = 0, conflicted = 0 } = account;
+  // A conflicted intent has no answer either.
+  const pending = (account.pending ?? 0) + conflicted;
   const { head, restarts, offline } = stage;
   const isOffline = offline.includes(me);
+  atStart ??= { rejected, conflicted };
+  atStart.rejected = Math.min(atStart.rejected, rejected);
+  atStart.conflicted = Math.min(atStart.conflicted, conflicted);
   if (pending > pendingBefore) asked = { pending, rejected, head, restarts };
   pendingBefore = pending;
   // The message of a decision comes before the message of its answer.
@@ -231,11 +245,14 @@ function paintGuide() {
   const happened = {
     optimistic: stage.holding && pending > 0,
     pending: seen.has("optimistic") && isAccepted,
-    rejected: rejected > 0,
-    conflicted: conflicted > 0,
+    rejected: rejected > atStart.rejected,
+    conflicted: conflicted > atStart.conflicted,
     offline: isOffline && pending > 0 && restarts > asked.restarts,
   };
-  const isLive = { ...happened, optimistic: pending > 0, pending: pending > 0, offline: isOffline };
+  const isLive = {
+    optimistic: account.pending > 0, pending: account.pending > 0, rejected: rejected > 0,
+    conflicted: conflicted > 0, offline: isOffline,
+  };
   for (const word of Object.keys(happened)) if (happened[word]) seen.add(word);
   const next = Object.keys(happened).find((word) => !seen.has(word));
   for (const node of document.querySelectorAll("#guide [data-word]")) {
@@ -277,8 +294,26 @@ function paintAround() {
   show(byID("sign-in-form"), !signedIn);
   show(byID("signed-in"), signedIn);
   paintChart();
+  paintLog();
   paintStage();
   paintGuide();
+}
+
+/** Shows the latest intents as lanes over the entries from the first of them to the last entry. */
+function paintLog() {
+  const { last, lanes } = now.log;
+  const first = lanes[0]?.from ?? last;
+  const fraction = (sequence) => (sequence - first) / Math.max(1, last - first);
+  show(byID("log-none"), lanes.length === 0);
+  keyed(byID("lanes"), lanes, ({ number }) => number, () => stamp("lane"), (node, lane) => {
+    const [name, bar] = [node.querySelector("a"), node.querySelector(".bar")];
+    attribute(node, "data-state", lane.state);
+    text(name, capitalized(lane.what));
+    attribute(name, "href", addressOfLog(lane.number));
+    bar.style.setProperty("--from", fraction(lane.from));
+    bar.style.setProperty("--to", fraction(lane.to ?? last));
+    text(node.querySelector(".words"), lane.state);
+  });
 }
 
 // Starts the first load of the feed, and extends the archive when an edge comes near the screen.
@@ -411,6 +446,7 @@ attribute(body, "data-policy", query.get("policy"));
 document.title = `${byID("title").textContent} \u2013 Foldback`;
 paintPerson(document.querySelector(".phone-head"), me);
 byID("sign-in-name").value = me;
+attribute(byID("log-link"), "href", addressOfLog());
 text(byID("signed-in-text"), `You are signed in as ${me}.`);
 attribute(byID("guide-toggle"), "aria-expanded", String(matchMedia("(min-width: 69em)").matches));
 reducedMotion.addEventListener("change", postMotion);

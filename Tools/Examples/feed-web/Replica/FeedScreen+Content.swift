@@ -37,7 +37,7 @@ extension FeedScreen {
             feed: feed, waits: waits.shown, blocked: blocked, people: people,
             known: stageView.postsUnknown(to: self),
             chart: chart?.data.success.map(WireChart.init), signedIn: isSignedIn,
-            account: account, undo: WireUndo(undo: undo.undoName, redo: undo.redoName),
+            account: account, log: log, undo: WireUndo(undo: undo.undoName, redo: undo.redoName),
             stage: stageView.shown)
     }
 
@@ -62,10 +62,18 @@ extension FeedScreen {
     private var account: WireAccount {
         // The revision is observed, and the store is not.
         _ = model.revision
-        let status = replica.store.status
+        let snapshot = replica.store.snapshot
+        let conflicted = Set(snapshot.conflicted)
+        // Each intent is counted once.
+        let count = { (numbers: [IntentNumber]) in numbers.count { !conflicted.contains($0) } }
         return WireAccount(
-            pending: status.pendingCount, rejected: model.rejections.count,
-            accepted: status.acceptedCount, conflicted: replica.store.snapshot.conflicted.count,
+            pending: count(snapshot.pending), rejected: model.rejections.count,
+            accepted: count(snapshot.accepted), conflicted: conflicted.count,
             paused: pause?.words, sync: words)
+    }
+
+    private var log: WireLog {
+        trace.read(replica.store)
+        return trace.shown(conflicted: replica.store.snapshot.conflicted)
     }
 }

@@ -44,8 +44,11 @@ import Synchronization
     /// Made when a page asks for it.
     @ObservationIgnored private(set) var archive: ArchiveScreen?
     @ObservationIgnored private let archived: Archive
+    @ObservationIgnored var trace = LogTrace()
     /// The rejections that were told.
     @ObservationIgnored var told: Set<IntentNumber> = []
+    /// The intents that did not apply when the last view came.
+    @ObservationIgnored private var conflicted: Set<IntentNumber> = []
     /// The names of intents, which do not change.
     @ObservationIgnored private var names: [IntentNumber: String] = [:]
 
@@ -83,6 +86,10 @@ import Synchronization
                 for try await answered in news { self?.note(answered) }
             } catch { complain("the answers cannot be read: \(error)") }
         }
+        conflicted = Set(replica.store.snapshot.conflicted)
+        Task { [weak self, views = replica.store.views] in
+            for await snapshot in views { await self?.noteConflicts(snapshot) }
+        }
         Task { [weak self, sync = replica.sync] in
             for await status in sync.statuses { self?.noteStatus(status) }
         }
@@ -97,6 +104,22 @@ import Synchronization
         guard case .user = answered.initiator else { return }
         let what = answered.event?.did.name.capitalized ?? "Change"
         tell(.announce("\(what) rejected. \(rejection.message)", isAssertive: true))
+    }
+
+    /// Tells a person that an intent does not apply any more. The view is without it already.
+    private func noteConflicts(_ snapshot: Snapshot<Timeline>) async {
+        let before = conflicted
+        conflicted = Set(snapshot.conflicted)
+        let new = snapshot.conflicted.filter { !before.contains($0) && boosts[$0] == nil }
+        guard !new.isEmpty else { return }
+        await model.adoptCommits()
+        for number in new {
+            let reason = snapshot.conflict(of: number) ?? ""
+            tell(
+                .announce(
+                    "Your \(name(of: number)) does not fit any more: \(reason).", isAssertive: true)
+            )
+        }
     }
 
     private func noteStatus(_ status: SyncStatus) {

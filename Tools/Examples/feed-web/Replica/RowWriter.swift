@@ -22,15 +22,16 @@ struct RowWriter {
                 id: id, kind: isItem ? "post" : "placeholder", post: isItem ? id : nil,
                 loaded: false, state: "placeholder", ghost: false, marks: marks(row.status))
         }
-        let isPost = item.kind == .post
+        let isPost = item.kind == .post && !item.isGone
         return WireRow(
-            id: id, kind: item.kind.rawValue, post: item.post, by: item.by, text: item.text,
+            id: id, kind: item.kind == .post && item.isGone ? "gone" : item.kind.rawValue,
+            post: item.post, by: item.by, text: item.text,
             likes: isPost ? item.likers.count : nil,
             liked: isPost ? item.likers.contains(user) : nil, likers: isPost ? item.likers : nil,
             comments: isPost ? item.commentCount : nil, reach: isPost ? item.reach : nil,
             photo: item.photo, loaded: true, mine: item.by == user,
-            state: row.status.worst?.name ?? "settled", ghost: row.isGhost, marks: marks(row.status)
-        )
+            state: row.status.worst?.name ?? "settled", ghost: row.isGhost,
+            marks: marks(row.status, isGone: item.isGone))
     }
 
     func person(isFollowed: Bool, _ status: ItemStatus) -> WirePerson {
@@ -38,13 +39,16 @@ struct RowWriter {
             followed: isFollowed, state: status.worst?.name ?? "settled", marks: marks(status))
     }
 
-    private func marks(_ status: ItemStatus) -> [WireMark] {
+    /// - Parameter isGone: whether the post is deleted, so that no retry can succeed.
+    private func marks(_ status: ItemStatus, isGone: Bool = false) -> [WireMark] {
         status.marks.map { mark in
-            WireMark(
+            var actions = actions(mark)
+            if isGone { actions.remove(.retry) }
+            return WireMark(
                 number: mark.number.value, what: what(mark.number), facet: mark.facet?.name,
                 state: mark.state.name, text: text(mark), reason: mark.state.reason,
                 attempts: mark.attempt?.count ?? 0,
-                actions: MarkAction.allCases.filter(actions(mark).contains).map(\.name))
+                actions: MarkAction.allCases.filter(actions.contains).map(\.name))
         }
     }
 

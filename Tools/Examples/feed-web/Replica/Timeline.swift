@@ -25,11 +25,9 @@ struct Timeline: Projection, Equatable {
         }
     }
 
-    /// The posts that are not deleted, from the newest to the oldest.
+    /// The posts, also deleted ones, from the newest to the oldest.
     var newestFirst: [(id: String, post: Post)] {
-        order.reversed().compactMap { id in
-            feed.posts[id].flatMap { $0.isDeleted ? nil : (id, $0) }
-        }
+        order.reversed().compactMap { id in feed.posts[id].map { (id, $0) } }
     }
 }
 
@@ -86,6 +84,8 @@ struct FeedItem: Identifiable, Equatable, Sendable {
     var commentCount = 0
     var reach = 0
     var photo: String?
+    /// Whether the post is deleted. The item then only shows what happened to somebody's work on it.
+    var isGone = false
 }
 
 extension FeedItem {
@@ -96,7 +96,16 @@ extension FeedItem {
             photo: post.photo)
     }
 
-    init(_ comment: Comment, of post: String) {
-        self.init(id: comment.id, kind: .comment, post: post, by: comment.by, text: comment.text)
+    /// The place of a deleted post.
+    init(deleted id: String, _ post: Post) {
+        self.init(
+            id: id, kind: .post, post: id, by: post.by, text: "This post is deleted.",
+            isGone: true)
+    }
+
+    init(_ comment: Comment, of post: String, isGone: Bool = false) {
+        self.init(
+            id: comment.id, kind: .comment, post: post, by: comment.by, text: comment.text,
+            isGone: isGone)
     }
 }

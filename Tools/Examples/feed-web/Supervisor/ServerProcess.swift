@@ -1,18 +1,29 @@
 import Foundation
 
-/// A child process with the server.
-struct ServerProcess {
+/// A child process: the server, or an inspector.
+final class ServerProcess {
     private let process = Process()
     private let outputPipe = Pipe()
+    /// The first line that the child writes. Waits for it. Nil if the child ends before.
+    private(set) lazy var firstLine: String? = {
+        var text = ""
+        while !text.contains("\n") {
+            guard let more = read() else { return nil }
+            text += more
+        }
+        return text.split(separator: "\n").first.map(String.init)
+    }()
 
     /// The file to read what the child writes.
     var output: Int32 { outputPipe.fileHandleForReading.fileDescriptor }
 
-    /// Starts the child. A socket is its input, because `Process` passes no other files on.
-    init(_ arguments: [String], listeningOn socket: Int32) throws {
+    /// Starts the child.
+    ///
+    /// - Parameter input: a server's socket is its input, because `Process` passes no other files on.
+    init(_ arguments: [String], input: FileHandle) throws {
         process.executableURL = Bundle.main.executableURL
         process.arguments = arguments
-        process.standardInput = FileHandle(fileDescriptor: socket, closeOnDealloc: false)
+        process.standardInput = input
         process.standardOutput = outputPipe
         try process.run()
     }
@@ -30,6 +41,13 @@ struct ServerProcess {
         process.waitUntilExit()
     }
 
+    var isRunning: Bool { process.isRunning }
+
+    /// Whether the child, which has ended, wants the next child to begin with new logs.
+    var wantsNewLogs: Bool {
+        process.terminationReason == .exit && process.terminationStatus == Child.newLogs
+    }
+
     /// Whether the child, which has ended, was killed.
     var isKilled: Bool {
         process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL
@@ -39,7 +57,8 @@ struct ServerProcess {
     /// killed, or it says so.
     var mayWorkAgain: Bool {
         process.terminationReason == .uncaughtSignal
-            || [EXIT_SUCCESS, Child.temporaryFailure].contains(process.terminationStatus)
+            || [EXIT_SUCCESS, Child.temporaryFailure, Child.newLogs]
+                .contains(process.terminationStatus)
     }
 }
 

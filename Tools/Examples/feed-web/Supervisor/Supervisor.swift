@@ -8,7 +8,9 @@ import Foundation
 /// supervisor, and it ends when nobody can read that pipe any more.
 struct Supervisor {
     let port: UInt16
-    /// The child's arguments, without port and number.
+    /// The folder for the logs.
+    let data: String
+    /// The child's other arguments, without port and number.
     let arguments: [String]
 
     /// Serves until the input ends or a signal comes.
@@ -19,26 +21,35 @@ struct Supervisor {
         let signals = SignalPipe(SIGTERM, SIGINT)
         let socket = try ListeningSocket(port)
         var restarts = Restarts()
+        var inspectors = Inspectors(data: data)
+        defer { inspectors.end() }
+        var needsNewLogs = false
         while true {
             let start = ContinuousClock.now
             let child = try ServerProcess(
-                ["--port", "\(socket.port)", "--child", "\(restarts.count)"] + arguments,
-                listeningOn: socket.file)
+                ["--port", "\(socket.port)", "--child", "\(restarts.count)", "--data", data]
+                    + (needsNewLogs ? ["--new-logs"] : []) + arguments,
+                input: FileHandle(fileDescriptor: socket.file, closeOnDealloc: false))
             var isReady = false
             while true {
                 guard try wait(for: child.output, or: signals.reader) == .child else {
                     return child.end()
                 }
                 guard let text = child.read() else { break }
-                guard !isReady, text.contains(Child.readyLine) else { continue }
-                isReady = true
-                if !restarts.wasReady { printAtOnce("http://127.0.0.1:\(socket.port)/\n") }
-                restarts.wasReady = true
+                for line in text.split(separator: "\n") {
+                    if let name = line.wordAfter(Child.inspectWord) { try inspectors.show(name) }
+                    guard !isReady, line == Child.readyWord else { continue }
+                    isReady = true
+                    if !restarts.wasReady { printAtOnce("http://127.0.0.1:\(socket.port)/\n") }
+                    restarts.wasReady = true
+                }
             }
             child.end()
             guard child.mayWorkAgain else { throw ExitCode.failure }
+            needsNewLogs = child.wantsNewLogs
+            if needsNewLogs { inspectors.end() }
             let pause = restarts.pause(
-                after: .now - start, isReady: isReady, isKilled: child.isKilled)
+                after: .now - start, isReady: isReady, isKilled: child.isKilled || needsNewLogs)
             guard let pause else {
                 throw StartError(
                     "the server ended \(Restarts.failuresMax) times before it was ready")
@@ -65,6 +76,14 @@ struct Supervisor {
         let count = try waitForEvents(of: &files, milliseconds: milliseconds)
         if files[0].revents != 0 || files[1].revents != 0 { return .end }
         return count == 0 ? .timeIsUp : .child
+    }
+}
+
+extension Substring {
+    /// The rest of a line that begins with a word; nil if it does not.
+    fileprivate func wordAfter(_ word: String) -> String? {
+        let words = split(separator: " ")
+        return words.count == 2 && words[0] == word ? String(words[1]) : nil
     }
 }
 
