@@ -3,7 +3,7 @@
 import { announce, byID, counted, el } from "./dom.js";
 import { jsonText } from "./json.js";
 import { actorNoun } from "./source.js";
-import { axisHeight, margin, Timeline } from "./timeline.js";
+import { margin, Timeline } from "./timeline.js";
 import { outcomeMark, outcomes } from "./words.js";
 import { actorLanes, boundedLanes, cellWords, laneName, laneWords } from "./actor-lanes.js";
 
@@ -60,10 +60,7 @@ export class ActorTimeline extends Timeline {
 
   paint() {
     this.left = (this.width < 600 ? labelWidthNarrow : labelWidth) + margin;
-    const top = this.frame.querySelector(".lanes")?.scrollTop ?? 0;
     super.paint();
-    const lanes = this.frame.querySelector(".lanes");
-    if (lanes) lanes.scrollTop = top;
   }
 
   paintWords() {
@@ -72,19 +69,11 @@ export class ActorTimeline extends Timeline {
       byID("timeline-words").textContent += `, ${counted(this.all.length, this.noun)}`;
   }
 
-  pictures() {
+  layOut() {
     // The lanes stay while the window does. If they are too many, those of the picture have to do.
     const isBounded = this.all.length <= actorLanesMax;
     this.lanes = isBounded ? this.all : boundedLanes(this.visibleLanes(), actorLanesMax);
-    return [
-      el("div", { class: "lanes" }, this.lanesPicture()),
-      el(
-        "svg",
-        { class: "timeline", width: this.width, height: axisHeight, "aria-hidden": "true" },
-        ...this.axis(axisHeight),
-        ...this.selection(axisHeight),
-      ),
-    ];
+    this.reveal(this.lanes.length, actorLaneHeight);
   }
 
   visibleLanes() {
@@ -122,7 +111,7 @@ export class ActorTimeline extends Timeline {
     });
     this.lanes.forEach((lane, index) => labels.append(this.laneLabel(lane, index)));
     labels.firstElementChild?.setAttribute("tabindex", "0");
-    picture.append(...this.lines(), ...this.selection(height + 16), ...this.marks(), labels);
+    picture.append(...this.lines(), ...this.selection(height), ...this.marks(), labels);
     return picture;
   }
 

@@ -1,12 +1,14 @@
 // A branch of the history next to the actual history, entry by entry.
 
-import { counted, el } from "./dom.js";
-import { differences, parseJSON } from "./json.js";
-import { changesTable, entryLink } from "./pieces.js";
+import { counted, el, grouped } from "./dom.js";
+import { differences, numberOf, parseJSON } from "./json.js";
+import { changesTable, entryLink, placeLink } from "./pieces.js";
 import { entryWords, keyOf, kindWords } from "./words.js";
 import { showLater } from "./panel-stories.js";
 import { BoundedCache, readEntry } from "./source.js";
 import { VirtualList } from "./virtual.js";
+
+const placesMax = 4;
 
 /** Asks for the branch, and shows it.
     @param {import("./model.js").App} app
@@ -47,13 +49,7 @@ export async function branchNodes(app, edits) {
   });
   requestAnimationFrame(() => virtual.reload(first).then(() => first >= 0 && choose(first)));
   return [
-    el(
-      "p",
-      { class: "verdict", "data-tone": answer.differs ? "rejected" : "confirmed" },
-      answer.differs
-        ? `The states differ. ${counted(changed.size, "entry", "entries")} changed the difference.`
-        : "No state would have differed.",
-    ),
+    ...(await verdictAtEnd(app, answer)),
     ...notes(answer),
     el(
       "div",
@@ -64,6 +60,41 @@ export async function branchNodes(app, edits) {
     ),
     list,
     place,
+  ];
+}
+
+/** Says first where the end differs, because that is the question, and then since when.
+    @param {import("./model.js").App} app
+    @param {any} answer */
+async function verdictAtEnd(app, answer) {
+  const verdict = (/** @type {any[]} */ ...words) => el("p", { class: "verdict" }, ...words);
+  if (!answer.differs) return [verdict("No state would have differed.")];
+  // A long answer lacks its last rows.
+  const isWhole = numberOf(answer.rowOffset) + answer.rows.length >= numberOf(answer.rowCount);
+  const row = answer.rows.findLast((/** @type {any} */ one) => one.actual !== undefined);
+  const last = isWhole ? numberOf(row.actual) : app.source.last;
+  const { after } = await app.history.at(app.model.projection, last);
+  const view = differences(after.view, answer.end.view);
+  const confirmed = differences(after.confirmed, answer.end.confirmed);
+  const [places, of] = view.length > 0 ? [view, ""] : [confirmed, " of confirmed state"];
+  const more = places.length - placesMax;
+  const verb = places.length === 1 ? "differs" : "differ";
+  const count = counted(numberOf(answer.divergenceCount), "entry", "entries");
+  return [
+    places.length === 0
+      ? verdict("At the end, the view and confirmed state are the same.")
+      : verdict(
+          `At the end, ${counted(places.length, "place")}${of} ${verb}:`,
+          ...places.slice(0, placesMax).map(({ place }) => placeLink(app, place)),
+          more > 0 ? `and ${grouped(more)} more` : "",
+        ),
+    el(
+      "p",
+      { class: "soft" },
+      `${count} changed the difference. The first is `,
+      entryLink(app, numberOf(answer.divergences[0].sequence)),
+      ".",
+    ),
   ];
 }
 

@@ -32,7 +32,7 @@ export function commandLine({ source, model }, command, ...options) {
   const { tool, log, projections } = source.head;
   const needsProjection =
     projections.length > 1 &&
-    !["log", "rerun", "import", "verify", "plot"].includes(command) &&
+    !["log", "rerun", "import", "verify", "plot", "inspect"].includes(command) &&
     model.projection !== projections[0].name;
   const path = log.startsWith("-") ? `./${log}` : log;
   const projection = needsProjection ? ["--projection", model.projection] : [];

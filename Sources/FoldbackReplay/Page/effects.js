@@ -169,7 +169,7 @@ function acceptanceSentence({ entry, before, after }, kind) {
       "The server accepted ",
       intent,
       wasThere
-        ? ". It stays in the overlay until the downlink delivers its effect."
+        ? ". It stays in the overlay until a batch from the server delivers its effect."
         : " after all, although it was rejected or taken back. It is in the overlay again.",
     ],
   };
@@ -237,7 +237,7 @@ function batchSentence({ entry, before, after }, recorders) {
     );
   const isOwn =
     settled.length > 0 || events.some((/** @type {any} */ one) => recorders.isOwn(one.origin));
-  if (!isOwn && events.length > 0) pieces.push(sourceWords(events));
+  if (!isOwn && events.length > 0) pieces.push(...sourcePieces(events));
   return { tone: settled.length + late.length > 0 ? "confirmed" : "plain", pieces };
 }
 
@@ -273,14 +273,15 @@ function attributedSentence(event) {
 }
 
 /** Says where the events of a batch come from that names no intent of this log.
-    @param {any[]} events */
-function sourceWords(events) {
+    @param {any[]} events
+    @returns {Piece[]} */
+function sourcePieces(events) {
   const replicas = events.map((event) => event.origin?.replica).filter((one) => one !== undefined);
   const others = [...new Set(replicas)];
-  if (others.length > 0) return ` It comes from ${others.slice(0, 3).map(plain).join(", ")}.`;
-  return events.length === 1
-    ? " It is not an intent of this log."
-    : " None of them is an intent of this log.";
+  const isOne = events.length === 1;
+  if (others.length > 0)
+    return [isOne ? " It comes from " : " They come from ", ...listed(others.map(plain)), "."];
+  return [isOne ? " It is not an intent of this log." : " None of them is an intent of this log."];
 }
 
 /** @param {any} text */

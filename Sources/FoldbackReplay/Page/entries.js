@@ -1,10 +1,11 @@
 // The list of entries with its filters.
 
-import { button, byID, counted, el, grouped, mark, timeText, visibleText } from "./dom.js";
+import { button, byID, counted, el, grouped, mark, timeText } from "./dom.js";
 import { numberOf } from "./json.js";
 import { entryKinds, filterFlaw, filterOptions, intentStates, isFilterEmpty } from "./filters.js";
-import { entryWords, keyOf, kindWords, markOf } from "./words.js";
-import { commandLabel, copyText, filterCommand } from "./commands.js";
+import { entryWords, keyOf, kindName, kindWords, markOf } from "./words.js";
+import { commandLabel, filterCommand } from "./commands.js";
+import { commandNodes } from "./pieces.js";
 import { VirtualList } from "./virtual.js";
 
 const typingPause = 200;
@@ -122,16 +123,8 @@ export class Entries {
     const { filter } = this.app.model;
     node.hidden = filterOptions(filter).length === 0;
     if (node.hidden) return;
-    const command = filterCommand(this.app);
-    node.replaceChildren(
-      commandLabel(this.app),
-      el("code", {}, visibleText(command)),
-      " ",
-      button("Copy", () => copyText(command), {
-        class: "small",
-        "aria-label": "Copy the command of the filters",
-      }),
-    );
+    const words = "Copy the command of the filters";
+    node.replaceChildren(commandLabel(this.app), ...commandNodes(filterCommand(this.app), words));
   }
 
   makeForm() {
@@ -151,14 +144,14 @@ export class Entries {
       el(
         "fieldset",
         {},
-        el("legend", {}, "Kinds"),
+        el("legend", {}, "Entries that say"),
         ...entryKinds.map((kind) =>
           el(
             "label",
             { class: "check" },
             el("input", { type: "checkbox", name: "kind", value: kind }),
             mark(kind),
-            ` ${kind}`,
+            ` ${kindName(kind)}`,
           ),
         ),
       ),
@@ -170,7 +163,7 @@ export class Entries {
         el(
           "div",
           { class: "field" },
-          el("label", { for: "filter-state" }, "Intents that ended"),
+          el("label", { for: "filter-state" }, "Intents that are now"),
           el(
             "select",
             { id: "filter-state", name: "state" },

@@ -14,6 +14,15 @@ const legendWords = [
   ["conflicted", "it does not fit the state, so it does not count"],
 ];
 
+const faultWords = "a confirmed event that does not fit the state, so it was skipped";
+
+/** What confirms the intents of a log, by its kind.
+    @type {{[kind: string]: string}} */
+const confirmers = {
+  acknowledgement: "answers (acknowledgement)",
+  downlink: "server batches (downlink)",
+};
+
 const outcomeLegendWords = [
   ["confirmed", "accepted", "the event was applied as it was sent"],
   ["reworded", "reworded", "another event was applied, or none"],
@@ -33,33 +42,35 @@ export function paintHead(app) {
     value === undefined ? "?" : grouped(numberOf(value));
   const chip = (
     /** @type {string} */ label,
-    /** @type {any} */ value,
+    /** @type {string} */ value,
     /** @type {string} */ state = "",
+    /** @type {string | null} */ title = value.length > 24 ? visibleText(value) : null,
   ) =>
     el(
       "div",
-      { class: "chip", "data-state": state || null, "data-zero": value === "0" },
+      { class: "chip", "data-state": state || null, "data-zero": value === "0", title },
       el("dt", {}, state ? mark(state) : null, label),
-      el(
-        "dd",
-        { title: typeof value === "string" && value.length > 24 ? visibleText(value) : null },
-        typeof value === "string" ? visible(value) : value,
-      ),
+      el("dd", {}, visible(value)),
     );
   byID("chips").replaceChildren(
     chip("Replica", status.replica),
-    chip("Kind", String(status.kind)),
+    chip("Confirmed by", confirmers[status.kind] ?? String(status.kind)),
     chip("Entries", number(status.entries)),
     ...[
-      ["Pending", status.pending, "pending"],
-      ["Accepted", status.accepted, "accepted"],
-      ["Rejected", status.rejected, "rejected"],
-      ["Conflicted", counts.conflicted, "conflicted"],
+      ["Pending", status.pending, "pending", "intents that wait for the server"],
+      ["Accepted", status.accepted, "accepted", "intents that are not in confirmed state yet"],
+      [
+        "Rejected, open",
+        status.rejected,
+        "rejected",
+        "rejections that are neither dismissed nor tried again",
+      ],
+      ["Conflicted", counts.conflicted, "conflicted", "open intents that do not fit the state"],
     ]
       // A log of others' events has no intents of its own, and these are not about the events.
       .filter(([, value]) => actorNoun(head) === null || numberOf(value ?? 0) > 0)
-      .map(([label, value, state]) => chip(label, number(value), state)),
-    chip("Faults", number(counts.faults)),
+      .map(([label, value, state, words]) => chip(label, number(value), state, `Now: ${words}`)),
+    chip("Faults", number(counts.faults), "", `In the whole log: ${faultWords}`),
     chip("Size", sizeText(numberOf(status.bytes ?? 0))),
     chip(
       "Last write",
@@ -130,23 +141,26 @@ export function paintLive({ source }, lost) {
     ? lost
     : isThere
       ? `live: a process${writer.process === undefined ? "" : ` (${numberOf(writer.process)})`} has the log open`
-      : "the writer is gone";
+      : "not live: no process has the log open";
   node.hidden = false;
   node.dataset.tone = lost ? "rejected" : isThere ? "confirmed" : "withdrawn";
   if (node.textContent !== words) node.textContent = words;
 }
 
-/** @param {any} verdict */
-function verdictNodes(verdict) {
+/** @param {import("./model.js").App} app
+    @param {any} verdict */
+function verdictNodes({ source }, verdict) {
   if (!verdict) return [el("p", {}, "This page has no verdict. Run verify in a terminal.")];
   const findings = verdict.findings ?? [];
+  // A file tells what was found when it was made.
+  const [verb, when] = source.isLive ? ["is", ""] : ["was", " when this file was made"];
   const facts = `${counted(numberOf(verdict.entries), "entry", "entries")} and ${counted(numberOf(verdict.checkpoints), "checkpoint")} checked.`;
   return [
     el(
       "p",
       { class: "verdict", "data-tone": verdict.sound ? "confirmed" : "rejected" },
       mark(verdict.sound ? "confirmed" : "rejected"),
-      el("strong", {}, verdict.sound ? "The log is sound. " : "The log is not sound. "),
+      el("strong", {}, `The log ${verb} ${verdict.sound ? "sound" : "not sound"}${when}. `),
       facts,
     ),
     findings.length > 0
@@ -184,7 +198,7 @@ export function listenInHead(app) {
     if (!isOpen) return;
     node.replaceChildren(el("p", { class: "soft" }, "Checking\u2026"));
     try {
-      node.replaceChildren(...verdictNodes(await app.source.verification()));
+      node.replaceChildren(...verdictNodes(app, await app.source.verification()));
     } catch (error) {
       node.replaceChildren(
         el("p", { class: "flaw" }, error instanceof Error ? error.message : String(error)),
@@ -207,8 +221,6 @@ export function listenInHead(app) {
   });
   copying("copy-command", () => app.command);
   byID("legend-list").append(...legend(actorNoun(app.source.head)));
-  // The legend would fill a small screen.
-  if (matchMedia("(max-width: 52rem)").matches) byID("legend").removeAttribute("open");
 }
 
 /** @param {string | null} noun what an actor is; null if the page shows intents */
@@ -220,11 +232,13 @@ function legend(noun) {
     return [
       ...outcomeLegendWords.map(([state, name, words]) => line(badge(state, name), words)),
       line(plain("tick"), "an entry; the higher, the more events it has"),
+      line(plain("fault"), faultWords),
     ];
   }
   return [
     ...legendWords.map(([state, words]) => line(badge(state), words)),
     line(plain("batch"), "confirmed events from the server"),
     line(plain("attempt"), "the intent was sent"),
+    line(plain("fault"), faultWords),
   ];
 }

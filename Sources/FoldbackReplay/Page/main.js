@@ -20,6 +20,7 @@ import { findPanel } from "./panel-find.js";
 import { exportPanel, plotsPanel } from "./panel-export.js";
 import { whatIfPanel } from "./panel-what-if.js";
 import { Player } from "./play.js";
+import { LogStrip } from "./strip.js";
 import { listenInHead, paintHead, paintLive } from "./head.js";
 import { commandLabel, tabCommand } from "./commands.js";
 
@@ -57,6 +58,7 @@ class Page {
     this.timeline = /** @type {Timeline | null} */ (null);
     this.entries = /** @type {Entries | null} */ (null);
     this.player = /** @type {Player | null} */ (null);
+    this.strip = /** @type {LogStrip | null} */ (null);
   }
 
   async open() {
@@ -68,6 +70,7 @@ class Page {
     this.timeline = noun === null ? new Timeline(this) : new ActorTimeline(this);
     this.entries = new Entries(this);
     this.player = new Player(this);
+    this.strip = new LogStrip(this);
     listenInHead(this);
     paintHead(this);
     paintLive(this, null);
@@ -79,6 +82,7 @@ class Page {
     await this.select(telling);
     await this.entries.reload();
     document.documentElement.dataset.ready = "true";
+    this.strip.load();
     this.source.follow(
       () => this.headChanged(),
       (reason) => {
@@ -243,17 +247,23 @@ class Page {
     pin.textContent =
       model.pin === model.selected ? "Unpin" : entry ? "Pin this entry" : "Pin the start";
     document.title = `${visibleText(source.head.log)}: ${entry ? `entry ${entry.sequence}` : "the start"} - Foldback`;
-    this.timeline?.select();
-    this.player?.select();
+    this.showPlace();
     this.paintPanel();
     this.paintCommand();
+  }
+
+  /** Shows where the selected entry is in the log. */
+  showPlace() {
+    this.timeline?.select();
+    this.player?.select();
+    this.strip?.select();
+    if (document.documentElement.dataset.ready) this.strip?.load();
   }
 
   /** Paints what new entries change while the selected entry stays. The open tab keeps its nodes, with
       the focus and what is typed there. */
   paintGrowth() {
-    this.timeline?.select();
-    this.player?.select();
+    this.showPlace();
     panels.find(({ id }) => id === this.model.tab)?.grew?.(this, byID(`panel-${this.model.tab}`));
   }
 

@@ -1,7 +1,7 @@
 // The tab that searches: first break, minimize, rerun.
 
 import { counted, el, visible } from "./dom.js";
-import { changesTable, entryLink, fileList } from "./pieces.js";
+import { changesTable, entryLink, fileList, fileNote } from "./pieces.js";
 import { commandLine } from "./commands.js";
 import { differences } from "./json.js";
 import { projectionNamed } from "./source.js";
@@ -29,7 +29,12 @@ export const findPanel = {
     if (kept.formOf === key) return;
     kept.formOf = key;
     if (findForm.place === "" && app.model.place) findForm.place = app.model.place;
-    node.replaceChildren(findFields(app, node), el("div", { class: "result" }));
+    const words = "The command at the bottom finds it in a terminal.";
+    node.replaceChildren(
+      ...(app.source.isLive ? [] : [fileNote(app, words)]),
+      findFields(app, node),
+      el("div", { class: "result" }),
+    );
   },
   command: (app) => findCommand(app),
 };
@@ -113,11 +118,7 @@ function findFields(app, node) {
     select("find-rerun", "Versions", pairs(reruns), "rerun"),
     app.source.isLive
       ? el("button", { class: "primary" }, "Find")
-      : el(
-          "p",
-          { class: "note" },
-          "This page is a file. The command below finds it in a terminal.",
-        ),
+      : null,
   );
   if (findForm.check === "") findForm.check = checks[0] ?? "";
   if (findForm.rerun === "") findForm.rerun = reruns[0] ?? "";

@@ -10,14 +10,14 @@ const intentsMax = 100;
 /** @type {import("./panel-state.js").Panel} */
 export const overlayPanel = {
   id: "overlay",
-  title: "Overlay",
+  title: "Open intents",
   async paint(app, node) {
     const { after } = app.moment;
     const overlay = overlayOf(after);
     const head = el(
       "p",
       { class: "soft" },
-      "The intents that the server has not confirmed yet, in the order in which they are folded over confirmed state.",
+      "The overlay: the intents that the server has not confirmed yet. The view is confirmed state with these on top, in this order.",
     );
     if (overlay.length === 0)
       return node.replaceChildren(

@@ -3,11 +3,14 @@
 import { button, el, visibleText } from "./dom.js";
 import { keyOf } from "./words.js";
 import { whatIfCommand } from "./commands.js";
+import { commandNodes, fileNote } from "./pieces.js";
 import { showLater } from "./panel-stories.js";
 import { branchNodes } from "./branch.js";
 
 /** @type {import("./commands.js").Edit[]} */
 const edits = [];
+const purpose =
+  "Change the history in thought, and see how the states would differ. The log stays as it is.";
 const form = { kind: "drop", first: "", second: "", event: "" };
 const editKinds = [
   ["drop", "drop an entry"],
@@ -23,6 +26,7 @@ export const whatIfPanel = {
   id: "what-if",
   title: "What if",
   paint(app, node) {
+    if (!app.source.isLive) return paintCommands(app, node);
     /** @type {any} */
     const kept = node;
     if (kept.isMade) return kept.offer();
@@ -30,7 +34,8 @@ export const whatIfPanel = {
     const offer = el("div", { class: "panel-head" });
     const list = el("ul", { class: "plain edits" });
     const result = el("div", { class: "result" });
-    const refresh = () => {
+    // The branch has all edits of the list, so each change of the list makes another branch.
+    const run = () => {
       list.replaceChildren(
         ...edits.map((edit, index) =>
           el(
@@ -42,49 +47,52 @@ export const whatIfPanel = {
               "Remove",
               () => {
                 edits.splice(index, 1);
-                refresh();
+                run();
               },
               { class: "small", "aria-label": `Remove: ${editWords(edit)}` },
             ),
           ),
         ),
       );
-      runner.hidden = edits.length === 0;
       document.dispatchEvent(new Event("command"));
+      const nodes = edits.length === 0 ? Promise.resolve([]) : branchNodes(app, [...edits]);
+      showLater(result, nodes).then(() => result.scrollIntoView({ block: "nearest" }));
     };
     const add = (/** @type {import("./commands.js").Edit} */ edit) => {
       edits.push(edit);
-      refresh();
+      run();
     };
-    const runner = app.source.isLive
-      ? button("Run", () => showLater(result, branchNodes(app, edits)), { class: "primary" })
-      : el(
-          "p",
-          { class: "note" },
-          "This page is a file. The command below shows the branch in a terminal.",
-        );
     kept.offer = () =>
       offer.replaceChildren(
         ...offers(app.moment.entry).map(([words, edit]) => button(words, () => add(edit))),
       );
     kept.offer();
-    node.replaceChildren(
-      el(
-        "p",
-        { class: "soft" },
-        "Change the history in thought, and see how the states would differ. The log stays as it is.",
-      ),
-      offer,
-      editFields(add),
-      list,
-      runner,
-      result,
-    );
-    refresh();
+    node.replaceChildren(el("p", { class: "soft" }, purpose), offer, editFields(add), list, result);
     return undefined;
   },
-  command: (app) => (edits.length === 0 ? null : whatIfCommand(app, edits)),
+  command: (app) => {
+    const first = offers(app.moment.entry).slice(0, 1).map(([, edit]) => edit);
+    const shown = edits.length > 0 ? edits : first;
+    return shown.length > 0 ? whatIfCommand(app, shown) : null;
+  },
 };
+
+/** Shows the commands that do in a terminal what a file cannot do.
+    @param {import("./model.js").App} app
+    @param {HTMLElement} node */
+function paintCommands(app, node) {
+  node.replaceChildren(
+    el("p", { class: "soft" }, purpose),
+    fileNote(app, "These commands show in a terminal how the states would differ."),
+    el(
+      "ul",
+      { class: "plain" },
+      ...offers(app.moment.entry).map(([words, edit]) =>
+        el("li", {}, `${words}: `, ...commandNodes(whatIfCommand(app, [edit]), `Copy: ${words}`)),
+      ),
+    ),
+  );
+}
 
 /** Returns the edits that the selected entry suggests.
     @param {any} entry
@@ -177,7 +185,7 @@ function editFields(add) {
     first.node,
     second.node,
     event.node,
-    el("button", {}, "Add"),
+    el("button", { class: "primary" }, "Run"),
     flaw,
   );
 }

@@ -1,5 +1,6 @@
 // Sentences and lists of changes as nodes, with the intents and places in them as links.
 
+import { commandLine, copyText } from "./commands.js";
 import { badge, button, counted, el, mark, valueNode, visible, visibleText } from "./dom.js";
 import { isSameJSON, namesIn } from "./json.js";
 import { keyOf, originWords, outcomeMark, outcomeWords, worstFirst } from "./words.js";
@@ -209,6 +210,26 @@ function attributedRow(event) {
     el("td", {}, originWords(event)),
     el("td", {}, badge(outcomeMark(event.outcome), event.outcome)),
     el("td", {}, el("bdi", {}, outcomeWords(event))),
+  );
+}
+
+/** Returns a command line, and a button that copies it.
+    @param {string} command
+    @param {string} name of the button */
+export function commandNodes(command, name) {
+  const copy = button("Copy", () => copyText(command), { class: "small", "aria-label": name });
+  return [el("code", {}, visibleText(command)), " ", copy];
+}
+
+/** Says that a file does not answer a question, and how to open the log in the inspector.
+    @param {import("./model.js").App} app
+    @param {string} words about what a terminal does */
+export function fileNote(app, words) {
+  return el(
+    "p",
+    { class: "note" },
+    `This page is a file. ${words} The inspector does it on a page: `,
+    ...commandNodes(commandLine(app, "inspect", "--open"), "Copy the command of the inspector"),
   );
 }
 

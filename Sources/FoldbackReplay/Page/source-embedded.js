@@ -6,7 +6,8 @@ import { BoundedCache, framesHop, framesMax, lowerBound, projectionNamed, readEn
 import { filterPredicate } from "./filters.js";
 import { Recorders } from "./recorders.js";
 import { FrameRun } from "./run.js";
-import { conflictPlaces, endStates, noteSettled, readStory } from "./stories.js";
+import { conflictPlaces, endStates, newConflicts, noteSettled, readStory } from "./stories.js";
+import { markOf } from "./words.js";
 
 /** @typedef {{states: {before: number, state: import("./source.js").State}[],
       frames: {patch: import("./json.js").PatchOperation[], others?: any[], skipped?: any[]}[]}} Block */
@@ -242,6 +243,17 @@ export class EmbeddedSource {
       if (view || confirmed) causes.push({ entry: frame.entry, intents: [], view, confirmed });
     }
     return causes;
+  }
+
+  /** @param {string} projection */
+  async marks(projection) {
+    const { states, frames } = this.block(projection);
+    const start = states[0]?.state ?? emptyState;
+    const isRejected = (/** @type {any} */ entry) => markOf(entry) === "rejected";
+    return {
+      rejected: this.entries.filter(isRejected).map((entry) => entry.sequence),
+      conflicted: newConflicts(start, frames).map((index) => this.entries[index].sequence),
+    };
   }
 
   async verification() {

@@ -7,6 +7,8 @@ import { Recorders } from "./recorders.js";
 
 const retryDelays = [500, 1_000, 2_000, 5_000];
 const askedMax = 100;
+/** A search for rejections reads the whole log, and an answer has at most this many rows. */
+const [searchedEntriesMax, answerRowsMax] = [50_000, 500];
 
 /** @typedef {import("./source.js").Source} Source */
 
@@ -20,6 +22,9 @@ export class FetchedSource {
     this.first = 0;
     this.recorders = new Recorders(() => this.head.status);
     this.knowsIntents = true;
+    /** The rejections that were found.
+        @type {number[]} */
+    this.rejected = [];
   }
 
   /** Asks for the head and for the first entry. */
@@ -116,6 +121,21 @@ export class FetchedSource {
     const { causes } = await request(`/api/why?${new URLSearchParams({ projection, place })}`);
     await this.read(causes);
     return causes;
+  }
+
+  /** Asks only for the rejections that came after those that are known. The inspector has no answer
+      about conflicts.
+      @returns {Promise<import("./source.js").Marks>} */
+  async marks() {
+    if (this.count > searchedEntriesMax) return { rejected: null, conflicted: null };
+    const rejected = [...this.rejected];
+    for (let isMore = true; isMore; ) {
+      const answer = await this.rows({ kind: ["rejected"] }, rejected.length, answerRowsMax);
+      rejected.push(...answer.rows.map((/** @type {any} */ { entry }) => entry.sequence));
+      isMore = !answer.isWhole || (answer.rows.length > 0 && rejected.length < answer.count);
+    }
+    this.rejected = rejected;
+    return { rejected, conflicted: null };
   }
 
   /** Reads the entries of an answer, and finds out which replicas recorded the intents that they

@@ -22,6 +22,9 @@ import { isObject, numberOf } from "./json.js";
 /** @typedef {{entry: any, intents: any[], view?: {old?: any, new?: any},
       confirmed?: {old?: any, new?: any}}} Cause */
 /** @typedef {{name: string, text: string}} TextFile */
+/** The sequences of rejections, and of entries where an intent became conflicted; null if the source
+    does not know them.
+    @typedef {{rejected: number[] | null, conflicted: number[] | null}} Marks */
 /** @typedef {import("./filters.js").Filter} Filter */
 
 /** @typedef {object} Source
@@ -42,6 +45,7 @@ import { isObject, numberOf } from "./json.js";
       intents, as far as the source has them
     @property {(projection: string, intent: string) => Promise<Story>} story
     @property {(projection: string, place: string) => Promise<Cause[]>} causes
+    @property {(projection: string) => Promise<Marks>} marks
     @property {() => Promise<any>} verification
     @property {(of: string) => Promise<string | null>} plot
     @property {(form: string, projection: string, filter: Filter, to: number) => Promise<TextFile[]>} exported

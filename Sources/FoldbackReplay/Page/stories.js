@@ -4,25 +4,40 @@ import { differences, jsonText, numberOf } from "./json.js";
 import { isAbout, takingKinds } from "./filters.js";
 import { FrameRun } from "./run.js";
 
+/** Returns the frames that changed which intents are conflicted, as far as `isWanted` says.
+    @param {import("./source.js").State} start
+    @param {any[]} frames
+    @param {(old: Set<string>, now: Set<string>) => boolean} isWanted */
+function conflictChanges(start, frames, isWanted) {
+  const places = [];
+  const run = new FrameRun(/** @type {any} */ ({ conflicted: start.conflicted }));
+  const conflicted = () => new Set(run.state.conflicted.map(jsonText));
+  const about = (/** @type {any[]} */ patch = []) =>
+    patch.filter(({ path }) => path.startsWith("/conflicted"));
+  for (let index = 0; index < frames.length; index += 1) {
+    run.apply(about(frames[index].skipped), 0);
+    const patch = about(frames[index].patch);
+    if (patch.length === 0) continue;
+    const old = conflicted();
+    run.apply(patch, 0);
+    if (isWanted(old, conflicted())) places.push(index);
+  }
+  return places;
+}
+
 /** Returns the frames where the intent became conflicted or applied again.
     @param {import("./source.js").State} start
     @param {any[]} frames
     @param {string} intent */
 export function conflictPlaces(start, frames, intent) {
-  const places = [];
-  const run = new FrameRun(/** @type {any} */ ({ conflicted: start.conflicted }));
-  const isConflicted = () => run.state.conflicted.some((number) => jsonText(number) === intent);
-  const about = (/** @type {any[]} */ patch) =>
-    patch.filter(({ path }) => path.startsWith("/conflicted"));
-  let was = isConflicted();
-  for (let index = 0; index < frames.length; index += 1) {
-    const { patch, skipped } = frames[index];
-    run.apply(about(skipped ?? []), 0);
-    was = isConflicted();
-    run.apply(about(patch), 0);
-    if (isConflicted() !== was) places.push(index);
-  }
-  return places;
+  return conflictChanges(start, frames, (old, now) => old.has(intent) !== now.has(intent));
+}
+
+/** Returns the frames where an intent became conflicted.
+    @param {import("./source.js").State} start
+    @param {any[]} frames */
+export function newConflicts(start, frames) {
+  return conflictChanges(start, frames, (old, now) => [...now].some((one) => !old.has(one)));
 }
 
 /** @param {string} intent

@@ -1,13 +1,14 @@
 // The timeline: a bar for each intent from recording to settlement, batches as ticks on an axis.
 
-import { byID, durationText, el, grouped, mark, timeText } from "./dom.js";
+import { byID, durationText, el, grouped, timeText } from "./dom.js";
 import { numberOf } from "./json.js";
-import { inLanes, lifeWords, livesIn, timeScale } from "./lanes.js";
+import { barNode, inLanes, livesIn, timeScale } from "./lanes.js";
+import { keyOf } from "./words.js";
 
-const lanesMax = 12;
 const laneHeight = 28;
-const barHeight = 16;
-export const axisHeight = 58;
+/** The lanes have a share of the window's height. They scroll inside. */
+const [lanesShare, lanesHeightMin, lanesHeightMax] = [0.16, 84, 224];
+const axisHeight = 52;
 export const margin = 18;
 const [stepMin, stepMax] = [3, 96];
 const [stepFitMin, stepFitMax] = [14, 40];
@@ -17,18 +18,30 @@ export class Timeline {
   /** @param {import("./model.js").App} app */
   constructor(app) {
     this.app = app;
-    /** Pixels for each place on the axis; 0 chooses a fitting number.
-        @type {number} */
-    this.zoomed = 0;
+    /** The wanted pixels for each place on the axis. */
+    this.zoomed = stepFitMin;
     /** The place in the window at the middle of the picture; null follows the selection.
         @type {number | null} */
     this.center = null;
     /** @type {HTMLElement} */
     this.frame = byID("timeline-frame");
+    /** @type {HTMLElement} */
+    this.lanesBox = byID("lanes");
+    /** How far the lanes should be scrolled, how far they are, and the height of their box. */
+    this.top = 0;
+    this.scrolled = 0;
+    this.height = 0;
+    /** The bars of the picture, each with its lane.
+        @type {Map<import("./lanes.js").Life, number>} */
+    this.placed = new Map();
+    /** The lane that was scrolled to, and its intent. */
+    this.revealed = "";
     /** Where the first place of the axis is, in pixels. */
     this.left = margin;
-    this.width = Math.max(240, this.frame.clientWidth);
+    this.width = Math.max(240, this.lanesBox.clientWidth);
     this.window = /** @type {import("./history.js").FrameWindow | null} */ (null);
+    this.count = 0;
+    this.share = 0;
     this.start = 0;
     this.end = 0;
     this.listen();
@@ -62,22 +75,32 @@ export class Timeline {
     this.frame.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) =>
       this.drag(event),
     );
-    const slider = byID("window-slider");
-    slider.addEventListener("change", () => this.app.select(Number(slider.value)));
-    slider.addEventListener("input", () => this.nameSlider(Number(slider.value)));
+    this.lanesBox.addEventListener("scroll", () => {
+      this.scrolled = this.lanesBox.scrollTop;
+      if (this.scrolled === this.top) return;
+      this.top = this.scrolled;
+      this.paintLanes();
+    });
     new ResizeObserver(() => {
-      const width = Math.max(240, this.frame.clientWidth);
+      const width = Math.max(240, this.lanesBox.clientWidth);
       if (width === this.width) return;
       this.width = width;
-      this.frame.style.minHeight = "";
+      this.height = 0;
       this.paint();
-    }).observe(this.frame);
+    }).observe(this.lanesBox);
+    const fit = () => {
+      this.share = Math.round(innerHeight * lanesShare);
+      this.height = 0;
+      this.paint();
+    };
+    addEventListener("resize", fit);
+    fit();
   }
 
   /** @param {number} factor */
   zoom(factor) {
-    this.zoomed = Math.min(stepMax, Math.max(stepMin, this.step * factor));
-    this.frame.style.minHeight = "";
+    this.zoomed = Math.min(stepMax, this.step * factor);
+    this.height = 0;
     this.paint();
   }
 
@@ -96,10 +119,11 @@ export class Timeline {
     this.paint();
   }
 
+  /** The pixels for each place on the axis. A window with enough entries fills the width. */
   get step() {
-    if (this.zoomed > 0) return this.zoomed;
-    const fitting = (this.width - this.left - margin) / Math.max(1, (this.window?.frames.length ?? 1) - 1);
-    return Math.min(stepFitMax, Math.max(stepFitMin, fitting));
+    const places = Math.max(1, (this.window?.frames.length ?? 1) - 1);
+    const fitting = (this.width - this.left - margin) / places;
+    return Math.max(this.zoomed, stepMin, Math.min(stepFitMax, fitting));
   }
 
   selectedPlace() {
@@ -153,15 +177,52 @@ export class Timeline {
       length - 1 <= visible ? 0 : Math.min(Math.max(0, center - visible / 2), length - 1 - visible);
     this.end = this.start + visible;
     this.paintWords();
-    const name = this.focusable;
-    const focused = document.activeElement
-      ?.closest(`#timeline-frame [${name}]`)
-      ?.getAttribute(name);
-    this.frame.replaceChildren(...this.pictures());
-    if (focused !== null && focused !== undefined)
+    this.layOut();
+    this.paintLanes();
+    byID("axis").replaceChildren(
+      el(
+        "svg",
+        { class: "timeline", width: this.width, height: axisHeight, "aria-hidden": "true" },
+        ...this.axis(),
+        ...this.selection(axisHeight - 8),
+      ),
+    );
+  }
+
+  /** Paints the lanes that can be seen, and those next to them.
+      @param {string} [focused] what gets the focus, if it is not what has it now */
+  paintLanes(focused = this.focused) {
+    this.lanesBox.replaceChildren(this.lanesPicture(focused));
+    this.lanesBox.style.height = `${this.height}px`;
+    // Scrolling lays out the page, so it happens only if it is needed.
+    if (this.scrolled !== this.top) this.lanesBox.scrollTop = this.top;
+    this.scrolled = this.top;
+    if (focused !== undefined)
       /** @type {HTMLElement | null} */ (
-        this.frame.querySelector(`[${name}="${CSS.escape(focused)}"]`)
+        this.lanesBox.querySelector(`[${this.focusable}="${CSS.escape(focused)}"]`)
       )?.focus({ preventScroll: true });
+  }
+
+  /** What has the focus now. */
+  get focused() {
+    const name = this.focusable;
+    return document.activeElement?.closest(`#lanes [${name}]`)?.getAttribute(name) ?? undefined;
+  }
+
+  /** Makes the box as high as the lanes need, and scrolls only as far as the given lane needs.
+      @param {number} count of lanes
+      @param {number} laneHeight
+      @param {number} [lane] */
+  reveal(count, laneHeight, lane) {
+    const all = Math.max(1, count) * laneHeight;
+    const most = Math.min(lanesHeightMax, Math.max(lanesHeightMin, this.share));
+    // The page below does not jump while the window moves.
+    this.height = Math.max(this.height, Math.min(all, most));
+    if (lane !== undefined) {
+      const [from, to] = [lane * laneHeight, (lane + 1) * laneHeight - this.height];
+      this.top = Math.min(from, Math.max(to, this.top));
+    }
+    this.top = Math.max(0, Math.min(this.top, all - this.height));
   }
 
   /** The attribute that names what can have the focus. */
@@ -175,9 +236,29 @@ export class Timeline {
     this.lives = livesIn(window, (intent) => this.app.source.endOf(intent));
   }
 
-  /** @returns {Node[]} */
-  pictures() {
-    return [this.picture()];
+  /** Puts the bars in lanes. The lane of the selected intent can always be seen. */
+  layOut() {
+    const lives = (this.lives ?? []).filter((life) => {
+      const [from, to] = this.extent(life);
+      return to > 0 && from < this.width;
+    });
+    const { placed, lanes } = inLanes(lives, (life) => this.extent(life));
+    this.placed = placed;
+    this.count = lanes;
+    const { index } = this.app.moment;
+    const own = lives.filter((life) => life.key === this.current);
+    const shown = own.findLast(({ segments }) => segments[0].from <= index) ?? own[0];
+    const lane = shown && placed.get(shown);
+    const isOther = this.revealed !== `${lane} ${this.current}`;
+    this.revealed = `${lane} ${this.current}`;
+    this.reveal(lanes, laneHeight, isOther ? lane : undefined);
+  }
+
+  /** The number of the intent that the page is about. */
+  get current() {
+    const { model, moment } = this.app;
+    const intent = moment.entry?.intent;
+    return model.tab === "intent" ? model.intent : intent === undefined ? "" : keyOf(intent);
   }
 
   paintWords() {
@@ -187,56 +268,34 @@ export class Timeline {
       frames.length === 0
         ? "no entries"
         : `entries ${grouped(first)} to ${grouped(last)} of ${grouped(source.last)}`;
-    byID("window-row").hidden = first <= source.first && last >= source.last;
-    const slider = byID("window-slider");
-    slider.min = source.first;
-    slider.max = source.last;
-    slider.value = moment.sequence;
-    this.nameSlider(moment.sequence);
   }
 
-  /** @param {number} sequence */
-  nameSlider(sequence) {
-    byID("window-output").textContent = `entry ${grouped(sequence)}`;
-  }
-
-  picture() {
-    const { width } = this;
-    const lives = (this.lives ?? []).filter((life) => {
-      const [from, to] = this.extent(life);
-      return to > 0 && from < width;
-    });
-    const { placed, lanes, leftOut } = inLanes(lives, (life) => this.extent(life), lanesMax);
-    const height = Math.max(1, lanes) * laneHeight + axisHeight + (leftOut > 0 ? 16 : 0);
-    // The page below does not jump while the window moves.
-    this.frame.style.minHeight = `${Math.max(height, parseFloat(this.frame.style.minHeight) || 0)}px`;
+  /** @param {string} [focused] the intent whose bar has the focus */
+  lanesPicture(focused) {
+    const { width, placed } = this;
+    const height = Math.max(this.height, this.count * laneHeight);
     const picture = el("svg", {
       class: "timeline",
       width,
       height,
       role: "group",
-      "aria-label": "Intents and batches",
+      "aria-label": "Intents",
     });
-    picture.append(...this.axis(height), ...this.selection(height));
+    picture.append(...this.selection(height));
     const bars = el("g", {
       role: "toolbar",
       "aria-label": "Intents of the window",
       "aria-orientation": "horizontal",
     });
-    for (const [life, lane] of placed) bars.append(this.bar(life, lane * laneHeight + 4));
+    for (const [life, lane] of placed) {
+      const y = lane * laneHeight;
+      const isNear = y > this.top - 2 * laneHeight && y < this.top + this.height + laneHeight;
+      if (isNear || life.key === focused) bars.append(barNode(this, life, y + 4));
+    }
     const first = bars.querySelector("[data-current]") ?? bars.firstElementChild;
     first?.setAttribute("tabindex", "0");
     if (placed.size > 0) picture.append(bars);
-    if (leftOut > 0) {
-      picture.append(
-        el(
-          "text",
-          { class: "axis-text", x: margin, y: lanes * laneHeight + 12 },
-          `+ ${leftOut} more ${leftOut === 1 ? "intent" : "intents"}: zoom in to see them`,
-        ),
-      );
-    }
-    if (lives.length === 0) {
+    if (placed.size === 0) {
       picture.append(
         el(
           "text",
@@ -256,119 +315,6 @@ export class Timeline {
     return [from - 8, Math.max(to + 12, from + 22)];
   }
 
-  /** @param {import("./lanes.js").Life} life
-      @param {number} y */
-  bar(life, y) {
-    const { app, width } = this;
-    const from = Math.max(-8, this.x(life.segments[0].from));
-    const [, to] = this.extent(life);
-    const isCurrent =
-      (app.model.intent === life.key && app.model.tab === "intent") ||
-      String(app.moment.entry?.intent) === life.key;
-    const words = lifeWords(life, /** @type {any} */ (this.window)) + this.attemptWords(life);
-    const node = el(
-      "g",
-      {
-        class: "bar",
-        role: "button",
-        tabindex: -1,
-        "data-intent": life.key,
-        "aria-label": words,
-        "data-current": isCurrent,
-        on: { click: () => app.openIntent(life.intent) },
-      },
-      el("title", {}, words),
-      el("rect", {
-        class: "target",
-        x: from - 4,
-        y: y - 4,
-        width: Math.max(26, Math.min(width, to) - from),
-        height: 26,
-        rx: 4,
-      }),
-    );
-    for (const segment of life.segments) {
-      const [a, b] = [Math.max(-8, this.x(segment.from)), Math.min(width + 8, this.x(segment.to))];
-      if (b < 0 || a > width) continue;
-      const w = Math.max(2, b - a);
-      node.append(
-        el("rect", {
-          class: "segment",
-          "data-state": segment.isConflicted ? "conflicted" : segment.state,
-          x: a,
-          y,
-          width: w,
-          height: barHeight,
-          rx: 3,
-        }),
-      );
-      if (segment.isConflicted) node.append(el("path", { class: "zigzag", d: zigzag(a, y, w) }));
-    }
-    node.append(...this.barMarks(life, from, y));
-    return node;
-  }
-
-  /** @param {import("./lanes.js").Life} life
-      @param {number} from
-      @param {number} y */
-  barMarks(life, from, y) {
-    const nodes = [];
-    const end = life.end ? this.x(life.end.at) : this.width;
-    if (end - from > life.key.length * 8 + 12) {
-      nodes.push(el("text", { class: "bar-text", x: Math.max(4, from + 5), y: y + 12 }, life.key));
-    }
-    if (life.isEarlier && from > -8)
-      nodes.push(el("path", { class: "more", d: `M${from + 1} ${y + 3}l-5 5l5 5` }));
-    if (life.end && end < this.width + 8) {
-      nodes.push(mark(life.end.how, { x: end - 8, y, width: 16, height: 16, class: "mark end" }));
-    } else if (!life.end) {
-      const x = Math.min(this.width - 6, this.x(this.window?.frames.length ?? 0));
-      nodes.push(el("path", { class: "more", d: `M${x - 1} ${y + 3}l5 5l-5 5` }));
-      nodes.push(...this.attemptTicks(life, y));
-    }
-    return nodes;
-  }
-
-  /** @param {import("./lanes.js").Life} life */
-  attempt(life) {
-    const attempts = this.app.source.head.attempts ?? {};
-    return Object.hasOwn(attempts, life.key) && !life.end ? attempts[life.key] : null;
-  }
-
-  /** @param {import("./lanes.js").Life} life */
-  attemptWords(life) {
-    const attempt = this.attempt(life);
-    return attempt
-      ? `, ${attempt.count} sending ${attempt.count === 1 ? "attempt" : "attempts"}${attempt.quarantine ? ", quarantined" : ""}`
-      : "";
-  }
-
-  /** Ticks for the attempts: the log has their number and the time of the last.
-      @param {import("./lanes.js").Life} life
-      @param {number} y */
-  attemptTicks(life, y) {
-    const attempt = this.attempt(life);
-    if (!attempt || !this.scale) return [];
-    const time = numberOf(attempt.startedAt);
-    const after = this.scale.times.findIndex((one) => one > time);
-    const x = Math.min(this.width - 12, this.x(after < 0 ? this.scale.times.length : after) - 6);
-    const count = Math.min(5, numberOf(attempt.count));
-    const ticks = [];
-    for (let index = 0; index < count; index += 1) {
-      const place = x - index * 4;
-      ticks.push(
-        el("line", {
-          class: attempt.quarantine ? "attempt quarantined" : "attempt",
-          x1: place,
-          x2: place,
-          y1: y - 2,
-          y2: y + barHeight + 2,
-        }),
-      );
-    }
-    return ticks;
-  }
-
   /** @param {number} height */
   selection(height) {
     const { index } = this.app.moment;
@@ -381,16 +327,15 @@ export class Timeline {
         x: x - w / 2,
         y: 0,
         width: w,
-        height: height - 16,
+        height,
         rx: 2,
       }),
     ];
   }
 
-  /** @param {number} height */
-  axis(height) {
+  axis() {
     const frames = this.window?.frames ?? [];
-    const y = height - 34;
+    const y = axisHeight - 30;
     const nodes = [el("line", { class: "axis", x1: 0, x2: this.width, y1: y, y2: y })];
     let [ticks, batches] = ["", ""];
     let labelEnd = -Infinity;
@@ -427,22 +372,20 @@ export class Timeline {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    const bars = /** @type {HTMLElement[]} */ ([...this.frame.querySelectorAll(".bar")]);
-    const at = bars.indexOf(/** @type {any} */ (event.target).closest(".bar"));
+    const bars = [...this.placed.keys()];
+    const at = bars.findIndex((life) => life.key === this.focused);
     if (at < 0) return;
     const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: bars.length - 1 }[
       event.key
     ];
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      this.app.openIntent(
-        this.lives?.find((life) => life.key === bars[at].getAttribute("data-intent"))?.intent,
-      );
+      this.app.openIntent(bars[at].intent);
     } else if (next !== undefined) {
       event.preventDefault();
       const bar = bars[Math.min(bars.length - 1, Math.max(0, next))];
-      for (const one of bars) one.setAttribute("tabindex", one === bar ? "0" : "-1");
-      bar.focus();
+      this.reveal(this.count, laneHeight, this.placed.get(bar));
+      this.paintLanes(bar.key);
     } else if (event.key === "+" || event.key === "-") {
       event.preventDefault();
       this.zoom(event.key === "+" ? 1.5 : 1 / 1.5);
@@ -452,7 +395,10 @@ export class Timeline {
   /** Moves the picture with the pointer. A click on the ground selects the nearest entry.
       @param {PointerEvent} event */
   drag(event) {
-    if (event.button !== 0 || /** @type {any} */ (event.target).closest(".bar, .lane")) return;
+    const { target } = event;
+    const isOnBar = /** @type {any} */ (target).closest(".bar, .lane");
+    // The box itself is only under the pointer where it has its scrollbar.
+    if (event.button !== 0 || isOnBar || target === this.lanesBox) return;
     const startX = event.clientX;
     const startCenter = this.start + (this.end - this.start) / 2;
     let moved = 0;
@@ -482,13 +428,4 @@ export class Timeline {
     }
     if (nearest >= 0) this.app.select(frames[nearest].entry.sequence);
   }
-}
-
-/** @param {number} x
-    @param {number} y
-    @param {number} width */
-function zigzag(x, y, width) {
-  let path = `M${x} ${y + barHeight - 3}`;
-  for (let at = 0; at + 6 <= width; at += 12) path += `l6 ${-barHeight + 6}l6 ${barHeight - 6}`;
-  return path;
 }

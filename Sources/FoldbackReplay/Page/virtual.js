@@ -42,9 +42,11 @@ export class VirtualList {
       if (row) this.choose(Number(row.getAttribute("data-offset")));
     });
     new ResizeObserver(() => {
+      const wasSeen = this.isSeen(this.selected);
       this.viewHeight = node.clientHeight;
       this.scrolled = node.scrollTop;
       this.measure();
+      if (wasSeen) this.reveal(this.selected);
       this.paint();
     }).observe(node);
     this.measure();
@@ -71,6 +73,11 @@ export class VirtualList {
 
   get top() {
     return this.scrolled * this.rowsPerPixel;
+  }
+
+  /** @param {number} offset */
+  isSeen(offset) {
+    return offset >= this.top && offset + 1 <= this.top + this.viewHeight / this.rowHeight;
   }
 
   /** Loads the rows again.

@@ -174,6 +174,12 @@ function batchWords(entry) {
   return shown.join("; ") + (more > 0 ? `; and ${more} more` : "");
 }
 
+/** Returns a kind of entries in words. The command line and the files have the kind itself.
+    @param {string} kind */
+export function kindName(kind) {
+  return kind === "intent" ? "recorded" : kind === "acknowledged" ? "accepted" : kind;
+}
+
 /** Returns the kind of an entry as a short label, or what became of its events if they have actors.
     @param {any} entry */
 export function kindWords(entry) {
@@ -184,11 +190,7 @@ export function kindWords(entry) {
     if (events.length === 1) return worst;
     return count === events.length ? `${count} ${worst}` : `${count} of ${events.length} ${worst}`;
   }
-  return entry.kind === "intent"
-    ? "recorded"
-    : entry.kind === "acknowledged"
-      ? "accepted"
-      : entry.kind;
+  return kindName(entry.kind);
 }
 
 // ---- Events with actors -------------------------------------------------------------------------

@@ -21,8 +21,8 @@
             PackageResources.panel_state_js, PackageResources.panel_overlay_js,
             PackageResources.panel_stories_js, PackageResources.panel_find_js,
             PackageResources.panel_export_js, PackageResources.branch_js,
-            PackageResources.panel_what_if_js, PackageResources.play_js, PackageResources.head_js,
-            PackageResources.main_js,
+            PackageResources.panel_what_if_js, PackageResources.play_js, PackageResources.strip_js,
+            PackageResources.head_js, PackageResources.main_js,
         ]
 
         /// One script of all modules. The lines that import are left out, and `export` at the start

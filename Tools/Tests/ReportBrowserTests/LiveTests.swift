@@ -55,7 +55,7 @@ extension ReportBrowserTests {
                 #expect(ContinuousClock.now - start < .seconds(15))
 
                 writer.kill()
-                try await page.until("\(live) === 'the writer is gone'")
+                try await page.until("\(live) === 'not live: no process has the log open'")
                 try await page.select(21)
                 #expect(try await page.state["view"] == ["a": 1, "b": 2, "c": 20])
                 try await page.picture("writer gone")
@@ -67,7 +67,7 @@ extension ReportBrowserTests {
                 try await page.until("document.documentElement.dataset.selected === '22'")
                 #expect(try await page.state["view"]?["d"] == 4)
                 next.finish()
-                try await page.until("\(live) === 'the writer is gone'")
+                try await page.until("\(live) === 'not live: no process has the log open'")
             }
         }
 

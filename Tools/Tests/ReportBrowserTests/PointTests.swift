@@ -18,10 +18,15 @@ extension ReportBrowserTests {
                 let values = try await page.texts("#chips .chip dd")
                 let chips = Dictionary(uniqueKeysWithValues: zip(names, values))
                 #expect(chips["Replica"] == status["replica"]?.stringValue)
-                #expect(chips["Kind"] == status["kind"]?.stringValue)
-                for name in ["Entries", "Pending", "Accepted", "Rejected"] {
-                    let value = status[ExactString(name.lowercased())]
-                    #expect(chips[name] == value.map { "\($0)" }, "\(name)")
+                // The words are for people, and the value is that of the command line.
+                let kind = try #require(status["kind"]?.stringValue)
+                #expect(chips["Confirmed by"]?.hasSuffix(" (\(kind))") == true)
+                for (name, label) in [
+                    ("entries", "Entries"), ("pending", "Pending"), ("accepted", "Accepted"),
+                    ("rejected", "Rejected, open"),
+                ] {
+                    let value = status[ExactString(name)]
+                    #expect(chips[label] == value.map { "\($0)" }, "\(label)")
                 }
                 #expect(chips["Conflicted"] == "0")
                 #expect(chips["Faults"] == "0")
@@ -31,8 +36,12 @@ extension ReportBrowserTests {
                 #expect(try await page.text("#log-name").contains(log))
                 #expect(try await page.bool("document.querySelector('#verdict').hidden"))
                 try await page.click("#verify")
+                // The check of a file was in the past.
+                let verdict =
+                    shown.way == .file
+                    ? "The log was sound when this file was made." : "The log is sound."
                 try await page.until(
-                    "document.querySelector('#verdict').innerText.includes('The log is sound.')")
+                    "document.querySelector('#verdict').innerText.includes(\(verdict.quoted))")
             }
         }
 
@@ -82,6 +91,7 @@ extension ReportBrowserTests {
                     )
                     #expect(marks.count == 6)
                     #expect(Set(marks).count == 6)
+                    #expect(try await page.texts("#legend-list dt").contains("fault"))
                     let shapes = try await page.strings(
                         """
                         [...document.querySelectorAll("#legend-list .mark")].map(mark =>
@@ -209,6 +219,14 @@ extension ReportBrowserTests {
                 #expect(try await page.text("#filter-command").contains("log"))
                 #expect(try await page.text("#filter-command").contains("--kind rejected"))
                 try await page.click("#filters [value=rejected]")
+                // The filters have the words of the list. The command has the kinds of the log.
+                try await page.click("#filters label", saying: "accepted")
+                try await page.until(
+                    "document.querySelector('#filter-command').innerText.includes('--kind acknowledged')"
+                )
+                let kinds = try await page.texts("#list [role=option] .kind")
+                #expect(!kinds.isEmpty && kinds.allSatisfy { $0 == "accepted" }, "\(kinds)")
+                try await page.click("#filters label", saying: "accepted")
                 try await page.enter("bread", into: "#filter-text")
                 try await page.until("\(count).endsWith(' of 36 entries match')")
                 try await page.enter("nothing has this", into: "#filter-text")

@@ -59,6 +59,13 @@ extension ReportBrowserTests {
             }
         }
 
+        @Test func `the explanation names the replicas of a batch in a sentence`() async throws {
+            try await ReportBrowserTests.withPage(Shown.feed[0], fragment: "entry=1") { page in
+                let sentence = try await page.text("#explanation .main-sentence")
+                #expect(sentence.hasSuffix("They come from bo and cleo."), "\(sentence)")
+            }
+        }
+
         // MARK: 7. The story of a place
 
         @Test(arguments: Shown.feed)

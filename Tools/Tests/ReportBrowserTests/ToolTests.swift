@@ -13,16 +13,28 @@ extension ReportBrowserTests {
         @Test func `a what-if shows the branch beside the actual history`() async throws {
             let lines = try await Self.live.run("what-if", "--drop", "16", "--json").lines
             let changed = lines.compactMap { $0["sequence"]?.integerValue }
+            let atEnd = lines.compactMap { $0["differences"]?["view"]?.arrayValue }.last ?? []
             let before = try await Self.live.run("log", "--json").output
             try await ReportBrowserTests.withPage(Self.live, fragment: "entry=16&tab=what-if") {
                 page in
+                // A single click runs it.
                 try await page.click("#panel-what-if button", saying: "Drop entry 16")
-                try await page.click("#panel-what-if button.primary")
                 let rows = "[...document.querySelectorAll('#branch-list [role=option]')]"
                 try await page.until("\(rows).length > 0")
+                // The end comes first, and it is not an error.
                 #expect(
-                    try await page.text("#panel-what-if .verdict")
-                        == "The states differ. \(changed.count) entries changed the difference.")
+                    try await page.string(
+                        "document.querySelector('#panel-what-if .result').firstChild.textContent"
+                    ) == "At the end, 1 place differs:/posts/cleo.1.0/comments/1")
+                let placesAtEnd = atEnd.compactMap { $0["place"]?.stringValue }
+                #expect(placesAtEnd == ["/posts/cleo.1.0/comments/1"])
+                #expect(
+                    try await page.bool(
+                        "getComputedStyle(document.querySelector('#panel-what-if .verdict')).color === getComputedStyle(document.body).color"
+                    ))
+                #expect(
+                    try await page.text("#panel-what-if .result").contains(
+                        "\(changed.count) entries changed the difference. The first is entry 16."))
                 // The dropped entry is absent from the branch.
                 try await page.until(
                     "\(rows).some(row => row.textContent.includes('16  rejected 6') && row.textContent.includes('absent'))"
@@ -70,7 +82,6 @@ extension ReportBrowserTests {
                 try await page.enter(first, into: "#edit-first")
                 if !second.isEmpty { try await page.enter(second, into: "#edit-second") }
                 if !event.isEmpty { try await page.enter(event, into: "#edit-event") }
-                try await page.click("#panel-what-if form button")
                 try await page.browser.run(
                     """
                     const ask = foldback.source.ask.bind(foldback.source);
@@ -80,7 +91,7 @@ extension ReportBrowserTests {
                         return answer;
                     };
                     """)
-                try await page.click("#panel-what-if button.primary")
+                try await page.click("#panel-what-if form button")
                 try await page.until("document.querySelector('#panel-what-if .verdict')")
                 let branched = try await page.value("window.branched.end.view")
                 #expect(branched == end?["view"])
@@ -98,7 +109,6 @@ extension ReportBrowserTests {
                 try await page.choose("drop", in: "#edit-kind")
                 try await page.enter("4711", into: "#edit-first")
                 try await page.click("#panel-what-if form button")
-                try await page.click("#panel-what-if button.primary")
                 try await page.until(
                     "document.querySelector('#panel-what-if .result .flaw').innerText.length > 10")
             }
@@ -107,8 +117,13 @@ extension ReportBrowserTests {
         @Test func `a page in a file shows the command that would do it`() async throws {
             let shown = Shown(source: .feed, way: .file)
             try await ReportBrowserTests.withPage(shown, fragment: "entry=16&tab=what-if") { page in
-                try await page.click("#panel-what-if button", saying: "Drop entry 16")
-                #expect(try await page.text("#panel-what-if .note").contains("terminal"))
+                // It says so at once, and has no button that would do nothing.
+                let panel = try await page.text("#panel-what-if")
+                #expect(panel.contains("This page is a file."))
+                #expect(panel.contains("feed-replay inspect feed.log --open"))
+                #expect(panel.contains("--acknowledge 6"))
+                let buttons = try await page.texts("#panel-what-if :is(button, input, select)")
+                #expect(buttons == ["Copy", "Copy", "Copy"])
                 let whatIf = try await page.text("#command")
                 #expect(whatIf.contains("what-if") && whatIf.hasSuffix("--drop 16"))
                 try await page.openTab("find")

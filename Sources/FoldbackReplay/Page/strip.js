@@ -1,0 +1,124 @@
+// The strip of the whole log over the slider.
+
+import { byID, counted, el, grouped } from "./dom.js";
+
+/** The middle of a slider's thumb stops here. */
+const stripMargin = 8;
+const stripHeight = 20;
+/** How far the pointer may be from a mark. */
+const markReach = 5;
+
+/** The whole log over the slider: the window of the timeline, the selected entry, and marks where
+    intents were rejected and where conflicts began. By keyboard, the slider and the filters lead to
+    the same entries. */
+export class LogStrip {
+  /** @param {import("./model.js").App} app */
+  constructor(app) {
+    this.app = app;
+    this.node = byID("strip");
+    this.width = 0;
+    /** Where the marks are.
+        @type {import("./source.js").Marks} */
+    this.marks = { rejected: [], conflicted: [] };
+    this.known = "";
+    const slider = byID("window-slider");
+    slider.addEventListener("change", () => app.select(Number(slider.value)));
+    slider.addEventListener("input", () => this.nameSlider(Number(slider.value)));
+    this.node.addEventListener("click", (/** @type {MouseEvent} */ event) =>
+      app.select(this.at(event.offsetX).sequence),
+    );
+    this.node.addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
+      const { sequence, what } = this.at(event.offsetX);
+      this.node.title = `Entry ${grouped(sequence)}${what}`;
+    });
+    new ResizeObserver(() => {
+      this.width = this.node.clientWidth;
+      this.paint();
+    }).observe(this.node);
+  }
+
+  /** Shows the selection. */
+  select() {
+    const { source, moment } = this.app;
+    const { first, last } = moment.window;
+    byID("window-row").hidden = first <= source.first && last >= source.last;
+    const slider = byID("window-slider");
+    slider.min = source.first;
+    slider.max = source.last;
+    slider.value = moment.sequence;
+    this.nameSlider(moment.sequence);
+    this.paint();
+  }
+
+  /** @param {number} sequence */
+  nameSlider(sequence) {
+    byID("window-output").textContent = `entry ${grouped(sequence)}`;
+  }
+
+  /** Asks for the marks, unless they are known. The page does not wait for them. */
+  async load() {
+    const { source, model } = this.app;
+    const key = `${source.last} ${model.projection}`;
+    if (this.known === key || byID("window-row").hidden) return;
+    this.known = key;
+    const marks = await source.marks(model.projection).catch(() => this.marks);
+    if (this.known !== key) return;
+    this.marks = marks;
+    const words = [
+      [marks.rejected, "rejection"],
+      [marks.conflicted, "new conflict"],
+    ].flatMap(([found, what]) => (found ? [counted(found.length, what)] : []));
+    byID("strip-words").textContent = words.length > 0 ? `Marks: ${words.join(", ")}.` : "";
+    this.paint();
+  }
+
+  /** @param {number} sequence */
+  x(sequence) {
+    const { first, last } = this.app.source;
+    const share = (sequence - first) / Math.max(1, last - first);
+    return stripMargin + Math.min(1, Math.max(0, share)) * (this.width - 2 * stripMargin);
+  }
+
+  /** Returns the entry at a place of the strip: a mark's if one is near.
+      @param {number} x */
+  at(x) {
+    const { first, last } = this.app.source;
+    const share = (x - stripMargin) / Math.max(1, this.width - 2 * stripMargin);
+    const place = first + Math.min(1, Math.max(0, share)) * (last - first);
+    let found = { sequence: Math.round(place), what: "" };
+    let reach = markReach;
+    for (const [sequences, what] of [
+      [this.marks.rejected, ": rejected"],
+      [this.marks.conflicted, ": a conflict began"],
+    ])
+      for (const sequence of sequences ?? []) {
+        const distance = Math.abs(this.x(sequence) - x);
+        if (distance < reach) [found, reach] = [{ sequence, what }, distance];
+      }
+    return found;
+  }
+
+  paint() {
+    const { moment } = this.app;
+    if (!moment || this.width === 0) return;
+    const { first, last } = moment.window;
+    const [from, to, here] = [first, last, moment.sequence].map((one) => this.x(one));
+    const height = stripHeight;
+    const shapes = (/** @type {number[] | null} */ sequences, /** @type {string} */ shape) =>
+      [...new Set((sequences ?? []).map((one) => Math.round(this.x(one))))]
+        .map((x) => `M${x}${shape}`)
+        .join("");
+    this.node.replaceChildren(
+      el(
+        "svg",
+        { width: this.width, height },
+        el("rect", { class: "shown", x: from, width: Math.max(4, to - from), height, rx: 3 }),
+        ...[
+          ["rejected", shapes(this.marks.rejected, " 1l3 4l-3 4l-3-4z")],
+          ["conflicted", shapes(this.marks.conflicted, " 11l3.5 7h-7z")],
+        ].map(([state, d]) => el("path", { "data-state": state, d })),
+        el("rect", { class: "here", x: here - 1, width: 2, height }),
+      ),
+    );
+  }
+}
