@@ -1,4 +1,4 @@
-# Builds the documentation. Tools/test sources this file. Warnings are errors.
+# Builds the documentation. Tools/test and Tools/document source this file. Warnings are errors.
 #
 # The symbols come from the modules that the builds of the library's and the tools' tests left, so
 # this script compiles nothing. Each rule number (F7, L6, A1) becomes a link at its first use on a page. The sources keep
@@ -63,17 +63,21 @@ document() {
 
 document_all() {
     rm -rf .build/docs && mkdir -p .build/docs
-    modules="$(tools build --show-bin-path 2>/dev/null)/Modules"
     target="$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)",/\1/p')"
+    modules="$(library build --show-bin-path 2>/dev/null)/Modules"
     document Foldback
     document FoldbackHistory Foldback
     document FoldbackSync Foldback
     document FoldbackTesting Foldback FoldbackHistory FoldbackSync
-    document FoldbackReplay Foldback FoldbackHistory
-    # No tool uses all of these.
-    modules="$(library build --show-bin-path 2>/dev/null)/Modules"
     document FoldbackUI Foldback
     document FoldbackServer Foldback FoldbackSync
     document FoldbackHTTP Foldback FoldbackSync
-    echo "documentation built without warnings in .build/docs"
+    # Only the tools build this module with its trait.
+    modules="$(tools build --show-bin-path 2>/dev/null)/Modules"
+    document FoldbackReplay Foldback FoldbackHistory
+    docc merge .build/docs/*.doccarchive --synthesized-landing-page-name Foldback \
+        --output-path .build/docs/site
+    # The pages ask for it. Without it, each page is an error in the browser's log.
+    echo '{}' >.build/docs/site/theme-settings.json
+    echo "documentation built without warnings in .build/docs/site; Tools/document --built serves it"
 }

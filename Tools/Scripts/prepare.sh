@@ -40,6 +40,8 @@ command -v swift >/dev/null 2>&1 || {
 whole_modules=(
     -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc "$(getconf _NPROCESSORS_ONLN)"
 )
+# Without information for debuggers, a build takes less processor time.
+lean=(-Xswiftc -gnone)
 
 # library build|test OPTION...: runs swift on the library and its tests.
 library() { swift "$1" --scratch-path .build/whole "${whole_modules[@]}" "${@:2}"; }

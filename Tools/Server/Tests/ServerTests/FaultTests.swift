@@ -25,11 +25,11 @@ import Testing
     }
 
     /// With full effort, 200.
-    @Test func `100 kills of a server under load lose nothing and decide nothing twice`()
+    @Test func `40 kills of a server under load lose nothing and decide nothing twice`()
         async throws
     {
         let isFull = ProcessInfo.processInfo.environment["FOLDBACK_TEST_EFFORT"] == "full"
-        let kills = isFull ? 200 : 100
+        let kills = isFull ? 200 : 40
         let end = try await story("--kills", "\(kills)", "--server-only")
         requireClean(end)
         #expect(
