@@ -37,6 +37,8 @@ need_browser() {
 # time. Pictures for people are in .build/browser afterwards.
 browser_tests() {
     local targets
+    # A test looks at the documentation.
+    [ -e .build/docs/site/index.html ] || { echo "the documentation is not built" >&2; return 1; }
     targets=$(IFS='|'; echo "$*")
     run tools --filter "^($targets)\\."
     # `swift test` succeeds also if nothing matches the filter.

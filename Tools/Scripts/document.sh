@@ -57,7 +57,7 @@ document() {
     done
     docc convert "$catalog" --additional-symbol-graph-dir ".build/docs/graphs/$module" \
         --fallback-display-name "$module" --fallback-bundle-identifier "$module" \
-        --enable-experimental-external-link-support "${dependencies[@]}" \
+        --enable-experimental-external-link-support ${dependencies[@]+"${dependencies[@]}"} \
         --warnings-as-errors --output-dir ".build/docs/$module.doccarchive"
 }
 

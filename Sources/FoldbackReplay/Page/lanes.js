@@ -122,22 +122,46 @@ function change(life, now, index) {
   life.segments.push({ from: index, to: index, state: now.state, isConflicted: now.isConflicted });
 }
 
-/** Puts lives in lanes, so that those in a lane do not touch.
-    @param {Life[]} lives
+/** Distinguishes the lives of one intent, which may be in the overlay again.
+    @param {Life} life */
+export const lifeName = (life) => `${life.key} ${life.segments[0].from}`;
+
+/** Inserts into a descending list, so that the least can be popped.
+    @param {any[]} list
+    @param {any} item
+    @param {(item: any) => number} rankOf */
+function insert(list, item, rankOf) {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rankOf(list[middle]) >= rankOf(item)) low = middle + 1;
+    else high = middle;
+  }
+  list.splice(low, 0, item);
+}
+
+/** Puts lives in lanes, so that those in a lane do not touch. A life gets the first lane that is
+    free.
+    @param {Life[]} lives in the order in which they begin
     @param {(life: Life) => [number, number]} extent from and to, in pixels
     @returns {{placed: Map<Life, number>, lanes: number}} */
 export function inLanes(lives, extent) {
+  /** @type {{lane: number, end: number}[]} */
+  const taken = [];
   /** @type {number[]} */
-  const ends = [];
+  const free = [];
   const placed = new Map();
+  let lanes = 0;
   for (const life of lives) {
-    const [from, to] = extent(life);
-    const free = ends.findIndex((end) => end <= from);
-    const lane = free < 0 ? ends.length : free;
-    ends[lane] = to;
+    const [from, end] = extent(life);
+    while (taken.length > 0 && taken[taken.length - 1].end <= from)
+      insert(free, taken.pop()?.lane, (lane) => lane);
+    const lane = free.pop() ?? lanes;
+    lanes = Math.max(lanes, lane + 1);
+    insert(taken, { lane, end }, (one) => one.end);
     placed.set(life, lane);
   }
-  return { placed, lanes: ends.length };
+  return { placed, lanes };
 }
 
 /** Describes a life for those who do not see the bar.
@@ -209,6 +233,7 @@ export function barNode(timeline, life, y) {
       role: "button",
       tabindex: -1,
       "data-intent": life.key,
+      "data-life": lifeName(life),
       "aria-label": words,
       "data-current": life.key === timeline.current,
       on: { click: () => app.openIntent(life.intent) },

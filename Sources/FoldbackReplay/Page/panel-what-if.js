@@ -36,6 +36,12 @@ export const whatIfPanel = {
     const result = el("div", { class: "result" });
     // The branch has all edits of the list, so each change of the list makes another branch.
     const run = () => {
+      paintList();
+      document.dispatchEvent(new Event("command"));
+      const nodes = edits.length === 0 ? Promise.resolve([]) : branchNodes(app, [...edits]);
+      showLater(result, nodes).then(() => result.scrollIntoView({ block: "nearest" }));
+    };
+    const paintList = () =>
       list.replaceChildren(
         ...edits.map((edit, index) =>
           el(
@@ -54,12 +60,11 @@ export const whatIfPanel = {
           ),
         ),
       );
-      document.dispatchEvent(new Event("command"));
-      const nodes = edits.length === 0 ? Promise.resolve([]) : branchNodes(app, [...edits]);
-      showLater(result, nodes).then(() => result.scrollIntoView({ block: "nearest" }));
-    };
+    // An intent can have one edit, so another one takes its place.
     const add = (/** @type {import("./commands.js").Edit} */ edit) => {
-      edits.push(edit);
+      const place = edits.findIndex((one) => subject(one) !== null && subject(one) === subject(edit));
+      if (place < 0) edits.push(edit);
+      else edits[place] = edit;
       run();
     };
     kept.offer = () =>
@@ -107,6 +112,12 @@ function offers(entry) {
   if (entry.kind !== "acknowledged")
     offered.push([`Accept intent ${number}`, { acknowledge: number }]);
   return offered;
+}
+
+/** Returns the intent that an edit is about; null if it is about entries.
+    @param {import("./commands.js").Edit} edit */
+function subject(edit) {
+  return edit.reject ?? edit.acknowledge ?? edit.edit ?? null;
 }
 
 /** @param {import("./commands.js").Edit} edit */

@@ -1,7 +1,7 @@
 // The data source of the inspector: a server at this page's own origin.
 
 import { isObject, jsonText, numberOf, parseJSON } from "./json.js";
-import { framesHop, framesMax, readEntry } from "./source.js";
+import { actorNoun, framesHop, framesMax, readEntry } from "./source.js";
 import { filterParameters } from "./filters.js";
 import { Recorders } from "./recorders.js";
 
@@ -127,7 +127,9 @@ export class FetchedSource {
       about conflicts.
       @returns {Promise<import("./source.js").Marks>} */
   async marks() {
-    if (this.count > searchedEntriesMax) return { rejected: null, conflicted: null };
+    // The decisions of a server have no entries of this kind.
+    const isUnknown = this.count > searchedEntriesMax || actorNoun(this.head) !== null;
+    if (isUnknown) return { rejected: null, conflicted: null };
     const rejected = [...this.rejected];
     for (let isMore = true; isMore; ) {
       const answer = await this.rows({ kind: ["rejected"] }, rejected.length, answerRowsMax);

@@ -2,7 +2,7 @@
 
 import { byID, durationText, el, grouped, timeText } from "./dom.js";
 import { numberOf } from "./json.js";
-import { barNode, inLanes, livesIn, timeScale } from "./lanes.js";
+import { barNode, inLanes, lifeName, livesIn, timeScale } from "./lanes.js";
 import { keyOf } from "./words.js";
 
 const laneHeight = 28;
@@ -227,7 +227,7 @@ export class Timeline {
 
   /** The attribute that names what can have the focus. */
   get focusable() {
-    return "data-intent";
+    return "data-life";
   }
 
   /** Reads a window before it is painted.
@@ -270,7 +270,7 @@ export class Timeline {
         : `entries ${grouped(first)} to ${grouped(last)} of ${grouped(source.last)}`;
   }
 
-  /** @param {string} [focused] the intent whose bar has the focus */
+  /** @param {string} [focused] the life whose bar has the focus */
   lanesPicture(focused) {
     const { width, placed } = this;
     const height = Math.max(this.height, this.count * laneHeight);
@@ -290,9 +290,11 @@ export class Timeline {
     for (const [life, lane] of placed) {
       const y = lane * laneHeight;
       const isNear = y > this.top - 2 * laneHeight && y < this.top + this.height + laneHeight;
-      if (isNear || life.key === focused) bars.append(barNode(this, life, y + 4));
+      if (isNear || lifeName(life) === focused) bars.append(barNode(this, life, y + 4));
     }
-    const first = bars.querySelector("[data-current]") ?? bars.firstElementChild;
+    // Tab gets to one bar: the one that has the focus, or else the current one.
+    const own = [...bars.children].find((bar) => bar.getAttribute("data-life") === focused);
+    const first = own ?? bars.querySelector("[data-current]") ?? bars.firstElementChild;
     first?.setAttribute("tabindex", "0");
     if (placed.size > 0) picture.append(bars);
     if (placed.size === 0) {
@@ -373,7 +375,7 @@ export class Timeline {
   /** @param {KeyboardEvent} event */
   key(event) {
     const bars = [...this.placed.keys()];
-    const at = bars.findIndex((life) => life.key === this.focused);
+    const at = bars.findIndex((life) => lifeName(life) === this.focused);
     if (at < 0) return;
     const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: bars.length - 1 }[
       event.key
@@ -385,7 +387,7 @@ export class Timeline {
       event.preventDefault();
       const bar = bars[Math.min(bars.length - 1, Math.max(0, next))];
       this.reveal(this.count, laneHeight, this.placed.get(bar));
-      this.paintLanes(bar.key);
+      this.paintLanes(lifeName(bar));
     } else if (event.key === "+" || event.key === "-") {
       event.preventDefault();
       this.zoom(event.key === "+" ? 1.5 : 1 / 1.5);

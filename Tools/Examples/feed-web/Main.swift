@@ -41,10 +41,6 @@ struct FeedWeb: AsyncParsableCommand {
     @Option(help: .hidden)
     var child: Int?
 
-    /// Whether the child removes the logs of the child before it.
-    @Flag(help: .hidden)
-    var newLogs = false
-
     func validate() throws {
         guard (0...1000).contains(seedPosts) else {
             throw ValidationError("--seed-posts must be from 0 to 1000, not \(seedPosts)")
@@ -68,11 +64,13 @@ struct FeedWeb: AsyncParsableCommand {
 
     private var names: [String] { replicas.split(separator: ",").map(String.init) }
 
+    /// With a word in place of options, this is a replay tool, so that the commands that the log's
+    /// page shows work.
     static func main() async {
-        guard CommandLine.arguments.dropFirst().first == Inspectors.command else {
+        guard let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-") else {
             return await main(nil)
         }
-        Child.endWithSupervisor()
+        if word == Inspectors.command { Child.endWithSupervisor(at: STDIN_FILENO) }
         await FeedInspector.main()
     }
 
@@ -83,7 +81,7 @@ struct FeedWeb: AsyncParsableCommand {
         try await Child(
             port: port, data: URL(filePath: data), clock: clock, replicas: names,
             seedPosts: seedPosts, restarts: child
-        ).run(removingLogs: newLogs)
+        ).run()
     }
 
     private func supervise() throws {

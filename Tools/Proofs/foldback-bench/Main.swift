@@ -24,6 +24,7 @@ struct Benchmark: Sendable {
         Benchmark(title: "Opening") { try await Openings(bench: $0).measurements() },
         Benchmark(title: "Backlog") { try await Backlogs(bench: $0).measurements() },
         Benchmark(title: "Years") { try await YearCosts(bench: $0).measurements() },
+        Benchmark(title: "App") { try await AppCosts(bench: $0).measurements() },
         Benchmark(title: "Server") { try await ServerCosts(bench: $0).measurements() },
         Benchmark(title: "The past") { try await Histories(bench: $0).measurements() },
         Benchmark(title: "Replaying") { try await Replays(bench: $0).measurements() },

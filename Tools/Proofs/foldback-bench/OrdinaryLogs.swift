@@ -21,7 +21,7 @@ struct OrdinaryLogs: Sendable {
         try await bench.withDirectory(on: .disk) { folder in
             let log = folder.appending(path: "log", directoryHint: .isDirectory)
             bench.note("writing \(Self.actionCount.grouped) actions of an ordinary app")
-            try await Self.write(to: log)
+            try await Self.write(actions: Self.actionCount, to: log)
             let name = "an ordinary app, \(Self.actionCount.grouped) actions"
             var figures = try await OpeningProcess.figures(
                 "\(name), before compacting", log, openings: 11, OpeningProcess.report(ofTodos:))
@@ -41,7 +41,7 @@ struct OrdinaryLogs: Sendable {
         }
     }
 
-    private static func write(to log: URL) async throws {
+    static func write(actions actionCount: Int, to log: URL) async throws {
         let store = try await open(at: log, .relaxed)
         let events = TodoEvent.all(count: actionCount)
         var position: Position = 0

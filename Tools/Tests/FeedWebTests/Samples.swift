@@ -75,6 +75,6 @@ extension ScreenContent {
             stage: WireStage(
                 holding: false, held: [], offline: [], rejectNext: false, loseNextAnswer: false,
                 delay: 0, clock: "manual", now: 0, replicas: ["mia"], restarts: 0, pid: 1,
-                head: 1))
+                head: 1, lineage: "a"))
     }
 }

@@ -43,11 +43,40 @@ import Testing
         let port = try #require(URL(string: address)?.port.flatMap(UInt16.init))
         let inspector = JSONClient(port: port)
         #expect(try await inspector.send("GET", "/").status == 401)
+        // The file with the address has its secret.
+        let file = server.data.url.appending(path: "inspector-mia").path
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
         kill(try await server.childPID(), SIGKILL)
         let second = try await server.client.send("GET", "/r/mia/log")
         #expect(second.location == address.split(separator: "#").first.map(String.init))
+        #expect(server.end(by: .input) == 0)
+        #expect((try? await inspector.send("GET", "/")) == nil)
+        #expect(!FileManager.default.fileExists(atPath: file))
+    }
+
+    @Test func `a log's page ends with a supervisor that is killed`() async throws {
+        let server = try await ServerProgram.start()
+        let address = try await server.client.send("GET", "/r/mia/log").location
+        let port = try #require(address.flatMap { URL(string: $0)?.port }.flatMap(UInt16.init))
         #expect(server.end(by: .signal(SIGKILL)) == SIGKILL)
-        while (try? await inspector.send("GET", "/")) != nil { await Task.yield() }
+        while (try? await JSONClient(port: port).send("GET", "/")) != nil { await Task.yield() }
+    }
+
+    @Test func `a removal of the logs that was cut off goes on`() async throws {
+        let server = try await ServerProgram.start()
+        let head = try await server.head()
+        try await server.perform(["do": "post", "text": "Hello"])
+        let data = server.data.url
+        try Data().write(to: Child.removalFile(in: data))
+        try FileManager.default.removeItem(at: data.appending(path: "replica-mia"))
+        kill(try await server.childPID(), SIGKILL)
+        // An authority with the old verdict on mia's first intent would not accept another one.
+        let posted = try await server.client.send(
+            "POST", "/r/mia/do", ["do": "post", "text": "First"])
+        #expect(posted.body["number"] == 1)
+        #expect(try await server.head() == head + 1)
+        #expect(!FileManager.default.fileExists(atPath: Child.removalFile(in: data).path))
     }
 
     @Test func `starting again leaves nothing of before`() async throws {

@@ -30,6 +30,13 @@ import Testing
         }
     }
 
+    @Test func `an address without a replica keeps its scene`() async throws {
+        try await withWorld(isLoaded: false) { world, _, _ in
+            let answer = await Self.answer(world, "GET", "/?scene=waits")
+            #expect(answer.headers[.location] == "/?replica=mia&scene=waits")
+        }
+    }
+
     @Test func `a body that is too long or is not JSON is refused`() async throws {
         try await withWorld(isLoaded: false) { world, _, _ in
             let long = Data(count: Gate.bodyBytesMax + 1)

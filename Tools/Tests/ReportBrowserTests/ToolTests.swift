@@ -101,6 +101,26 @@ extension ReportBrowserTests {
             }
         }
 
+        @Test func `another edit of an intent takes the place of the first`() async throws {
+            let entries = try await Self.live.run("log", "--intent", "6", "--json").lines
+            let recorded = try #require(entries.first?["sequence"]?.integerValue)
+            try await ReportBrowserTests.withPage(
+                Self.live, fragment: "entry=\(recorded)&tab=what-if"
+            ) { page in
+                for answer in ["Reject", "Accept"] {
+                    try await page.click("#panel-what-if button", saying: "\(answer) intent 6")
+                    let words = "The server \(answer.lowercased())s intent 6."
+                    try await page.until(
+                        "document.querySelector('#panel-what-if .edits').innerText.includes('\(words)')"
+                    )
+                    try await page.until("document.querySelector('#panel-what-if .verdict')")
+                }
+                #expect(
+                    try await page.number(
+                        "document.querySelectorAll('#panel-what-if .edits li').length") == 1)
+            }
+        }
+
         @Test func `an edit that is impossible is refused in words`() async throws {
             try await ReportBrowserTests.withPage(
                 try await Self.live.address, fragment: "entry=16&tab=what-if",

@@ -25,10 +25,10 @@ struct Child {
     /// The longest time of a request in seconds. It must not end while a command moves the clock.
     private static let requestSecondsMax: TimeInterval = 86_400
 
-    func run(removingLogs: Bool) async throws {
-        Self.endWithSupervisor()
+    func run() async throws {
+        Self.endWithSupervisor(at: STDOUT_FILENO)
         do {
-            if removingLogs { try await removeLogs() }
+            try await finishRemovingLogs()
             let world = try await World(
                 at: data, clock: clock, replicas: replicas, seedPosts: seedPosts,
                 restarts: restarts, lost: { Self.end(after: $0) })
@@ -51,15 +51,22 @@ struct Child {
         }
     }
 
-    /// Removes the logs of an earlier child, that of the authority last. If this is cut off, there
-    /// are new devices, but no device with the log of another authority.
-    private func removeLogs() async throws {
+    /// The file that says that the logs are to be removed.
+    static func removalFile(in data: URL) -> URL { data.appending(path: "remove-logs") }
+
+    /// Removes all logs if an earlier child was asked to. The file that says so is the last to go, so
+    /// the next child finishes a removal that was cut off. A device with a new log must not meet an
+    /// authority with verdicts on its old intents.
+    private func finishRemovingLogs() async throws {
+        let files = FileManager.default
+        let removal = Self.removalFile(in: data)
+        guard files.fileExists(atPath: removal.path) else { return }
         for name in replicas.map({ "replica-\($0)" }) + ["archive", "authority"] {
             try await Store<Timeline>.wipe(at: data.appending(path: name), discardingPending: true)
         }
         let settings = World.settingsFile(in: data)
-        guard FileManager.default.fileExists(atPath: settings.path) else { return }
-        try FileManager.default.removeItem(at: settings)
+        if files.fileExists(atPath: settings.path) { try files.removeItem(at: settings) }
+        try files.removeItem(at: removal)
     }
 
     /// Ends the process, so that the supervisor starts another one, which opens all files again.
@@ -68,14 +75,16 @@ struct Child {
         exit(temporaryFailure)
     }
 
-    /// Ends this process when the supervisor ends, in whatever way: the output is a pipe of the
-    /// supervisor. Nothing needs to be saved, because the logs are durable at any moment.
-    static func endWithSupervisor() {
+    /// Ends this process when the supervisor ends, in whatever way. Nothing needs to be saved, because
+    /// the logs are durable at any moment.
+    ///
+    /// - Parameter pipe: a pipe whose other end the supervisor has.
+    static func endWithSupervisor(at pipe: Int32) {
         Thread {
-            // Without events, `poll` reports only that nobody can read the pipe any more.
-            var output = [pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)]
+            // Without events, `poll` reports only that nobody has the other end any more.
+            var files = [pollfd(fd: pipe, events: 0, revents: 0)]
             do throws(StartError) {
-                _ = try waitForEvents(of: &output)
+                _ = try waitForEvents(of: &files)
                 exit(EXIT_SUCCESS)
             } catch {
                 complain(error.description)

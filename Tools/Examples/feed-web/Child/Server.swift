@@ -67,9 +67,10 @@ struct Server: HTTPHandler {
 
     private func page(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard let name = request.query["replica"] else {
+            let scene = request.query["scene"].map { "&scene=\($0.filter(\.isLetter))" } ?? ""
             return HTTPResponse(
                 statusCode: .found,
-                headers: .safe.adding(.location, "/?replica=\(world.names.first ?? "")"))
+                headers: .safe.adding(.location, "/?replica=\(world.names.first ?? "")\(scene)"))
         }
         _ = try await world.screen(name)
         return .content(PackageResources.feed_html, "text/html; charset=utf-8")

@@ -58,6 +58,7 @@ extension FeedScreen {
         if !areRequestsSettled { return "a request" }
         if !isUploadSettled { return "an upload" }
         if !areMarksSettled { return "a mark" }
+        if toldConflicts != Set(replica.store.snapshot.conflicted) { return "a conflict" }
         return model.rejections.allSatisfy { told.contains($0.number) } ? nil : "the news"
     }
 

@@ -112,7 +112,9 @@ import Foundation
             screen.replica.setOnline(isOnline)
         case .conflict(let name): try await conflict(try screen(name))
         case .crash: end { kill(getpid(), SIGKILL) }
-        case .startAgain: end { exit(Child.newLogs) }
+        case .startAgain:
+            try Data().write(to: Child.removalFile(in: directory))
+            end { exit(Child.newLogs) }
         case .delay(let seconds): stage.change { $0.delay = seconds }
         case .boosted(let reach): authority.choices.reach = reach
         case .fraction(let held, let fraction): try stage.report(fraction, of: held)
@@ -136,13 +138,13 @@ import Foundation
     func addressOfLog(of name: String) async throws -> String {
         _ = try screen(name)
         let file = Inspectors.file(for: name, in: directory.path)
-        try? FileManager.default.removeItem(atPath: file)
         printAtOnce("\(Child.inspectWord) \(name)\n")
         for _ in 0..<Self.lookingMax {
-            if let data = FileManager.default.contents(atPath: file), !data.isEmpty {
-                return String(decoding: data, as: UTF8.self)
-            }
             try await Task.sleep(for: .milliseconds(50))
+            let text = FileManager.default.contents(atPath: file).map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            if let text, text.hasSuffix("\n") { return String(text.dropLast()) }
         }
         throw RefusedCommand(status: .conflict, "the program that shows the log did not start")
     }

@@ -190,6 +190,8 @@ struct WireStage: Encodable, Equatable, Sendable {
     let pid: Int32
     /// The position of the newest decision.
     let head: UInt64
+    /// Another one for new logs.
+    let lineage: String
 }
 
 /// Something to announce or to focus, once.

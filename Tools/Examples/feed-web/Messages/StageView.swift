@@ -33,7 +33,8 @@ import Foundation
             loseNextAnswer: settings.losesNextAnswer, delay: settings.delay,
             clock: clock.kind.rawValue, now: clock.kind == .manual ? settings.now : 0,
             replicas: replicas, restarts: restarts, pid: getpid(),
-            head: authority.space.store.status.through.value)
+            head: authority.space.store.status.through.value,
+            lineage: authority.space.lineage.description)
     }
 
     private static let knownMax = 3

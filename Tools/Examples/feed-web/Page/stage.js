@@ -128,7 +128,6 @@ async function direct(button) {
   const { stage: action } = button.dataset;
   const request = { do: action, id: button.closest("#held-list > li")?.key, ...requests[action] };
   const answer = await post("/stage", request);
-  if (action === "startAgain") forgetGuide();
   // A process that ends does not always answer.
   refuse(button, ["crash", "startAgain"].includes(action) ? undefined : answer.error);
 }
@@ -220,15 +219,15 @@ let asked = {};
 // The numbers of the first message. What happened before is not this visitor's.
 let atStart = null;
 
-function forgetGuide() {
-  seen.clear();
-  atStart = null;
-  paintGuide();
-}
-
 function paintGuide() {
   const { account, stage } = now;
   if (!stage) return;
+  // With new logs, everything begins again.
+  if (memory.lineage !== stage.lineage) {
+    seen.clear();
+    [pendingBefore, asked, atStart] = [0, {}, null];
+    memory.lineage = stage.lineage;
+  }
   const { rejected = 0, conflicted = 0 } = account;
   // A conflicted intent has no answer either.
   const pending = (account.pending ?? 0) + conflicted;
@@ -356,17 +355,19 @@ function paintChart() {
   text(byID("chart-load"), points.length > 0 ? "Load the chart again" : "Load the chart");
   if (place.key === key) return;
   place.key = key;
-  if (points.length === 0) return place.replaceChildren();
   const highest = Math.max(...points, 1);
+  text(byID("chart-words"), points.length === 0 ? ""
+    : `${counted(points.length, "day")}: from ${Math.min(...points)} to ${counted(highest, "like")} a day, `
+      + `${points.at(-1)} on the last.`);
+  if (points.length === 0) return place.replaceChildren();
   const size = { width: 320, height: 120 };
   const bars = points.map((point, index) => make("rect", {
     x: (index + 0.15) * size.width / points.length, width: 0.7 * size.width / points.length,
     y: size.height * (1 - point / highest), height: size.height * point / highest, rx: 2,
   }));
-  const label = `${counted(points.length, "bar")}, from ${Math.min(...points)} to ${highest}, `
-    + `the last is ${points.at(-1)}`;
+  // The words below say the same.
   place.replaceChildren(make("svg", {
-    viewBox: `0 0 ${size.width} ${size.height}`, role: "img", "aria-label": label,
+    viewBox: `0 0 ${size.width} ${size.height}`, "aria-hidden": "true",
   }, ...bars));
 }
 

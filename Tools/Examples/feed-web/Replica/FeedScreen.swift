@@ -47,8 +47,8 @@ import Synchronization
     @ObservationIgnored var trace = LogTrace()
     /// The rejections that were told.
     @ObservationIgnored var told: Set<IntentNumber> = []
-    /// The intents that did not apply when the last view came.
-    @ObservationIgnored private var conflicted: Set<IntentNumber> = []
+    /// The intents that did not apply when a person was last told of conflicts.
+    @ObservationIgnored private(set) var toldConflicts: Set<IntentNumber> = []
     /// The names of intents, which do not change.
     @ObservationIgnored private var names: [IntentNumber: String] = [:]
 
@@ -86,7 +86,7 @@ import Synchronization
                 for try await answered in news { self?.note(answered) }
             } catch { complain("the answers cannot be read: \(error)") }
         }
-        conflicted = Set(replica.store.snapshot.conflicted)
+        toldConflicts = Set(replica.store.snapshot.conflicted)
         Task { [weak self, views = replica.store.views] in
             for await snapshot in views { await self?.noteConflicts(snapshot) }
         }
@@ -108,9 +108,8 @@ import Synchronization
 
     /// Tells a person that an intent does not apply any more. The view is without it already.
     private func noteConflicts(_ snapshot: Snapshot<Timeline>) async {
-        let before = conflicted
-        conflicted = Set(snapshot.conflicted)
-        let new = snapshot.conflicted.filter { !before.contains($0) && boosts[$0] == nil }
+        let new = snapshot.conflicted.filter { !toldConflicts.contains($0) && boosts[$0] == nil }
+        defer { toldConflicts = Set(snapshot.conflicted) }
         guard !new.isEmpty else { return }
         await model.adoptCommits()
         for number in new {

@@ -39,13 +39,15 @@ struct RowWriter {
             followed: isFollowed, state: status.worst?.name ?? "settled", marks: marks(status))
     }
 
-    /// - Parameter isGone: whether the post is deleted, so that no retry can succeed.
+    /// - Parameter isGone: whether the post is deleted, so that only a retry of a restoration can
+    ///   succeed.
     private func marks(_ status: ItemStatus, isGone: Bool = false) -> [WireMark] {
         status.marks.map { mark in
             var actions = actions(mark)
-            if isGone { actions.remove(.retry) }
+            let what = what(mark.number)
+            if isGone, what != "restore" { actions.remove(.retry) }
             return WireMark(
-                number: mark.number.value, what: what(mark.number), facet: mark.facet?.name,
+                number: mark.number.value, what: what, facet: mark.facet?.name,
                 state: mark.state.name, text: text(mark), reason: mark.state.reason,
                 attempts: mark.attempt?.count ?? 0,
                 actions: MarkAction.allCases.filter(actions.contains).map(\.name))

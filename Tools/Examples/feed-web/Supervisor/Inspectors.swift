@@ -3,40 +3,66 @@ import Foundation
 
 /// The processes that show the logs of the devices, each in a page of its own. The supervisor runs
 /// them, so they go on when the server is killed. A device's log is shown once a page asks for it.
+///
+/// Each writes its address to a file, which the server reads.
 struct Inspectors {
     /// The first argument of such a process.
     static let command = "inspect"
     /// The folder for the logs.
     let data: String
-    private var running: [String: ServerProcess] = [:]
+    private var running: [String: Inspector] = [:]
 
-    init(data: String) { self.data = data }
-
-    /// Shows the log of a device, and says in a file where. The server reads the file.
-    mutating func show(_ name: String) throws {
-        if let inspector = running[name], inspector.isRunning { return announce(name, inspector) }
-        let inspector = try ServerProcess(
-            [Self.command, "\(data)/replica-\(name)"], input: .nullDevice)
-        running[name] = inspector
-        announce(name, inspector)
+    /// A process, and the pipe that it ends with.
+    private struct Inspector {
+        let process: Process
+        let input: Pipe
     }
 
-    private func announce(_ name: String, _ inspector: ServerProcess) {
-        // Only the user may read the file, because the address lets everybody in who knows it.
-        guard let address = inspector.firstLine,
-            FileManager.default.createFile(
-                atPath: Self.file(for: name, in: data), contents: Data(address.utf8),
-                attributes: [.posixPermissions: 0o600])
-        else { return complain("the log of \(name) cannot be shown") }
+    /// Removes the addresses of an earlier run that was killed.
+    init(data: String) {
+        self.data = data
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: data)) ?? []
+        for name in names where name.hasPrefix(Self.prefix) { unlink("\(data)/\(name)") }
     }
 
-    /// Ends all of them.
+    /// Shows the log of a device, unless it is shown. A failure is only a complaint: the feed goes on.
+    mutating func show(_ name: String) {
+        if let inspector = running[name], inspector.process.isRunning { return }
+        do { running[name] = try start(name) } catch {
+            complain("the log of \(name) cannot be shown: \(error)")
+        }
+    }
+
+    private func start(_ name: String) throws -> Inspector {
+        let file = Self.file(for: name, in: data)
+        unlink(file)
+        // Only the user may read it, because the address lets everybody in who knows it.
+        let output = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard output >= 0 else {
+            throw StartError("\(file) cannot be made: \(String(cString: strerror(errno)))")
+        }
+        let inspector = Inspector(process: Process(), input: Pipe())
+        inspector.process.executableURL = Bundle.main.executableURL
+        inspector.process.arguments = [Self.command, "\(data)/replica-\(name)"]
+        inspector.process.standardInput = inspector.input
+        inspector.process.standardOutput = FileHandle(fileDescriptor: output, closeOnDealloc: true)
+        try inspector.process.run()
+        return inspector
+    }
+
+    /// Ends all of them, and removes their addresses.
     mutating func end() {
-        for inspector in running.values { inspector.end() }
+        for (name, inspector) in running {
+            if inspector.process.isRunning { kill(inspector.process.processIdentifier, SIGKILL) }
+            inspector.process.waitUntilExit()
+            unlink(Self.file(for: name, in: data))
+        }
         running = [:]
     }
 
-    static func file(for name: String, in data: String) -> String { "\(data)/inspector-\(name)" }
+    private static let prefix = "inspector-"
+
+    static func file(for name: String, in data: String) -> String { "\(data)/\(prefix)\(name)" }
 }
 
 /// Shows a log, with the feed's own types.

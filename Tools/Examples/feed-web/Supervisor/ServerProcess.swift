@@ -1,29 +1,18 @@
 import Foundation
 
-/// A child process: the server, or an inspector.
-final class ServerProcess {
+/// A child process with the server.
+struct ServerProcess {
     private let process = Process()
     private let outputPipe = Pipe()
-    /// The first line that the child writes. Waits for it. Nil if the child ends before.
-    private(set) lazy var firstLine: String? = {
-        var text = ""
-        while !text.contains("\n") {
-            guard let more = read() else { return nil }
-            text += more
-        }
-        return text.split(separator: "\n").first.map(String.init)
-    }()
 
     /// The file to read what the child writes.
     var output: Int32 { outputPipe.fileHandleForReading.fileDescriptor }
 
-    /// Starts the child.
-    ///
-    /// - Parameter input: a server's socket is its input, because `Process` passes no other files on.
-    init(_ arguments: [String], input: FileHandle) throws {
+    /// Starts the child. A socket is its input, because `Process` passes no other files on.
+    init(_ arguments: [String], listeningOn socket: Int32) throws {
         process.executableURL = Bundle.main.executableURL
         process.arguments = arguments
-        process.standardInput = input
+        process.standardInput = FileHandle(fileDescriptor: socket, closeOnDealloc: false)
         process.standardOutput = outputPipe
         try process.run()
     }
@@ -40,8 +29,6 @@ final class ServerProcess {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
     }
-
-    var isRunning: Bool { process.isRunning }
 
     /// Whether the child, which has ended, wants the next child to begin with new logs.
     var wantsNewLogs: Bool {

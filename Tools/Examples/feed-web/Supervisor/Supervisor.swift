@@ -23,13 +23,12 @@ struct Supervisor {
         var restarts = Restarts()
         var inspectors = Inspectors(data: data)
         defer { inspectors.end() }
-        var needsNewLogs = false
         while true {
             let start = ContinuousClock.now
             let child = try ServerProcess(
                 ["--port", "\(socket.port)", "--child", "\(restarts.count)", "--data", data]
-                    + (needsNewLogs ? ["--new-logs"] : []) + arguments,
-                input: FileHandle(fileDescriptor: socket.file, closeOnDealloc: false))
+                    + arguments,
+                listeningOn: socket.file)
             var isReady = false
             while true {
                 guard try wait(for: child.output, or: signals.reader) == .child else {
@@ -37,7 +36,7 @@ struct Supervisor {
                 }
                 guard let text = child.read() else { break }
                 for line in text.split(separator: "\n") {
-                    if let name = line.wordAfter(Child.inspectWord) { try inspectors.show(name) }
+                    if let name = line.wordAfter(Child.inspectWord) { inspectors.show(name) }
                     guard !isReady, line == Child.readyWord else { continue }
                     isReady = true
                     if !restarts.wasReady { printAtOnce("http://127.0.0.1:\(socket.port)/\n") }
@@ -46,10 +45,10 @@ struct Supervisor {
             }
             child.end()
             guard child.mayWorkAgain else { throw ExitCode.failure }
-            needsNewLogs = child.wantsNewLogs
-            if needsNewLogs { inspectors.end() }
+            if child.wantsNewLogs { inspectors.end() }
             let pause = restarts.pause(
-                after: .now - start, isReady: isReady, isKilled: child.isKilled || needsNewLogs)
+                after: .now - start, isReady: isReady,
+                isKilled: child.isKilled || child.wantsNewLogs)
             guard let pause else {
                 throw StartError(
                     "the server ended \(Restarts.failuresMax) times before it was ready")
