@@ -56,12 +56,18 @@ package final class RunningProcess: Sendable {
         process.standardInput = source
         process.standardOutput = target
         process.standardError = errorTarget
-        try process.run()
+        try Self.starting.withLock { [process] _ in try process.run() }
         self.input = (source as? Pipe)?.fileHandleForWriting
         self.output = (target as? Pipe)?.fileHandleForReading
         self.errors =
             isMerged ? nil : (errorTarget as? Pipe).map { DrainedStream($0.fileHandleForReading) }
     }
+
+    /// Processes start one after the other. `Process` notices the end of a program by a socket that
+    /// closes. A program that another thread starts at the same moment can inherit this socket, and
+    /// keeps it open. If it is a daemon, the wait for the first program never ends, and takes a whole
+    /// processor.
+    private static let starting = Mutex<Void>(())
 
     /// Returns what `Process` takes for a stream.
     private static func place(_ stream: Stream, _ own: FileHandle) -> Any {
