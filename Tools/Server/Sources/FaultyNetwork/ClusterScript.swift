@@ -30,14 +30,16 @@ package struct ClusterScript: Sendable {
     package static func run(
         _ words: [String], _ environment: [String: String] = [:]
     ) throws -> String {
-        let closing = #"for n in $(seq 3 254); do eval "exec $n>&-"; done; exec "$@""#
+        let closing =
+            #"for f in /proc/self/fd/*; do n=${f##*/}; [ "$n" -le 2 ] || eval "exec $n>&-"; done; exec "$@""#
         let end = try Processes.run(
             ["bash", "-c", closing, "bash"] + words, environment: environment, secondsMax: 120)
         guard end.isSuccess else {
             throw ClusterError(
                 description: "\(words.joined(separator: " ")): \(end.output)\(end.errors)")
         }
-        return end.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        // The last row of a query can end with empty columns.
+        return end.output.trimmingCharacters(in: .newlines)
     }
 }
 

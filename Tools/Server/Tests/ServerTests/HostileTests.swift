@@ -285,10 +285,11 @@ import Testing
             let piece = String(repeating: "x", count: 1 << 16)
             connection.send("GET /")
             var count = 0
-            while count < 512, connection.send(piece) { count += 1 }
+            // On a busy machine, the server has read a part when it closes, and the system has more.
+            while count < 2_048, connection.send(piece) { count += 1 }
             return count
         }
-        #expect(count < 512, "32 MB of an address were read")
+        #expect(count < 2_048, "128 MB of an address were read")
         try await requireServing()
     }
 
