@@ -61,8 +61,10 @@ export class LogStrip {
     const key = `${source.last} ${model.projection}`;
     if (this.known === key || byID("window-row").hidden) return;
     this.known = key;
-    const marks = await source.marks(model.projection).catch(() => this.marks);
+    const marks = await source.marks(model.projection).catch(() => null);
     if (this.known !== key) return;
+    // The page says elsewhere that the inspector does not answer. The next selection asks again.
+    if (marks === null) return void (this.known = "");
     this.marks = marks;
     const words = [
       [marks.rejected, "rejection"],

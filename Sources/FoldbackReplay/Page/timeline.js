@@ -2,7 +2,8 @@
 
 import { byID, durationText, el, grouped, timeText } from "./dom.js";
 import { numberOf } from "./json.js";
-import { barNode, inLanes, lifeName, livesIn, timeScale } from "./lanes.js";
+import { barNode } from "./bars.js";
+import { inLanes, lifeName, livesIn, timeScale } from "./lanes.js";
 import { keyOf } from "./words.js";
 
 const laneHeight = 28;

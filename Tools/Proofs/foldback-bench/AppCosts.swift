@@ -26,33 +26,17 @@ struct AppCosts: Sendable {
                 name, log, openings: 5, OpeningProcess.report(ofTodos:))
             let store = try await OrdinaryLogs.open(at: log, .durable)
             bench.note("looking back in \(name)")
+            // The value's conflicts depend on the rows.
             figures += [
-                try await past(of: name, in: store), try await page(of: name, in: store),
+                try await store.timesOfPastViews(count: 5).quartered(
+                    "\(name), past view of the value", unit: "ms", note: "evenly spaced sequences"),
+                try await page(of: name, in: store),
             ]
             bench.note("recording and answering in \(name)")
             figures += try await answers(of: name, in: store)
             await store.close()
             return figures
         }
-    }
-
-    /// A past view of the value. Its conflicts depend on the rows.
-    private func past(
-        of name: String, in store: Store<TodoCounts>
-    ) async throws -> Measurement {
-        let last = store.status.sequence.value
-        let viewCount: UInt64 = 5
-        var times: [Double] = []
-        for place in 1...viewCount {
-            let sequence = LogSequence(last * (2 * place - 1) / (2 * viewCount))
-            times.append(
-                try await milliseconds {
-                    let snapshot = try await store.snapshot(at: sequence)
-                    precondition(snapshot.sequence == sequence)
-                })
-        }
-        return times.quartered(
-            "\(name), past view of the value", unit: "ms", note: "evenly spaced sequences")
     }
 
     private func page(

@@ -44,18 +44,7 @@ struct Histories: Sendable {
     private func lookingBack(
         _ shape: SettledLogs.Shape, in store: Store<Documents>
     ) async throws -> [Measurement] {
-        let clock = ContinuousClock()
-        let last = store.status.sequence.value
-        let countOfViews: UInt64 = bench.isFull ? 100 : 20
-        var times: [Double] = []
-        for place in 1...countOfViews {
-            let start = clock.now
-            // Evenly spaced, without the last entry, whose view is the current view.
-            let sequence = LogSequence(last * (2 * place - 1) / (2 * countOfViews))
-            let snapshot = try await store.snapshot(at: sequence)
-            times.append((clock.now - start) / .milliseconds(1))
-            precondition(snapshot.sequence == sequence, "\(snapshot.sequence) is not \(sequence)")
-        }
+        let times = try await store.timesOfPastViews(count: bench.isFull ? 100 : 20)
         let kept = try store.core.storage.storedCheckpoints()
         let bytes = kept.reduce(0) { $0 + $1.bytes }
         let name = "view at a past sequence, \(shape.words)"
@@ -69,5 +58,22 @@ struct Histories: Sendable {
                 note: "\(bytes.grouped) bytes, in a log of "
                     + "\(store.status.bytesOnDisk.grouped) bytes"),
         ]
+    }
+}
+
+extension Store {
+    /// Returns how long views at evenly spaced sequences take, in milliseconds. The last entry, whose
+    /// view is the current view, is not among them.
+    func timesOfPastViews(count: UInt64) async throws -> [Double] {
+        let last = status.sequence.value
+        var times: [Double] = []
+        for place in 1...count {
+            let start = ContinuousClock.now
+            let sequence = LogSequence(last * (2 * place - 1) / (2 * count))
+            let snapshot = try await snapshot(at: sequence)
+            times.append((.now - start) / .milliseconds(1))
+            precondition(snapshot.sequence == sequence, "\(snapshot.sequence) is not \(sequence)")
+        }
+        return times
     }
 }

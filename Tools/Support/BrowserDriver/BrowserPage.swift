@@ -24,6 +24,31 @@ extension BrowserPage {
 }
 
 extension WebDriver {
+    /// Returns when a condition of the page is true. It is asked after each change of the DOM, and
+    /// before each frame.
+    ///
+    /// - Parameter condition: an expression in JavaScript. If it throws, it is not true yet.
+    /// - Throws: as ``wait(_:_:)``.
+    package func wait(until condition: String) async throws {
+        try await wait(
+            """
+            const isTrue = () => { try { return \(condition); } catch { return false; } };
+            let isDone = false;
+            const look = () => {
+                if (isDone || !isTrue()) return isDone;
+                isDone = true;
+                observer.disconnect();
+                done();
+                return true;
+            };
+            const observer = new MutationObserver(look);
+            observer.observe(
+                document, { subtree: true, childList: true, attributes: true, characterData: true });
+            const frame = () => { if (!look()) requestAnimationFrame(frame); };
+            frame();
+            """)
+    }
+
     /// Closes windows that were opened later.
     package func close(allBut kept: [Window]) async throws {
         for window in try await windows where !kept.contains(window) {

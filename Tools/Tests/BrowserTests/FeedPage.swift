@@ -59,17 +59,8 @@ struct FeedPage: BrowserPage {
     /// - Parameter condition: an expression in JavaScript. If it throws, it is not true yet.
     func until(_ condition: String) async throws {
         try await browser.show(window)
-        let script = """
-            const isTrue = () => { try { return \(condition); } catch { return false; } };
-            const observer = new MutationObserver(() => {
-                if (isTrue()) { observer.disconnect(); done(); }
-            });
-            observer.observe(
-                document, { subtree: true, childList: true, attributes: true, characterData: true });
-            if (isTrue()) { observer.disconnect(); done(); }
-            """
         do {
-            try await browser.wait(script)
+            try await browser.wait(until: condition)
         } catch let error as WebDriverError where error.kind == "script timeout" {
             throw PageError(
                 replica: replica, condition: condition,

@@ -120,8 +120,8 @@ import Testing
             #expect(log.last == screen.replica.store.status.sequence.value)
             // Another process reads the end of the same log.
             var trace = LogTrace()
-            trace.read(screen.replica.store)
-            #expect(trace.shown(conflicted: []) == log)
+            try trace.read(screen.replica.store)
+            #expect(try trace.shown(screen.replica.store) == log)
         }
     }
 

@@ -84,24 +84,8 @@ struct LogPage: BrowserPage {
     /// - Parameter condition: an expression in JavaScript. If it throws, it is not true yet.
     func until(_ condition: String, at place: SourceLocation = #_sourceLocation) async throws {
         try await browser.show(window)
-        let script = """
-            const isTrue = () => { try { return \(condition); } catch { return false; } };
-            let isDone = false;
-            const look = () => {
-                if (isDone || !isTrue()) return isDone;
-                isDone = true;
-                observer.disconnect();
-                done();
-                return true;
-            };
-            const observer = new MutationObserver(look);
-            observer.observe(
-                document, { subtree: true, childList: true, attributes: true, characterData: true });
-            const frame = () => { if (!look()) requestAnimationFrame(frame); };
-            frame();
-            """
         do {
-            try await browser.wait(script)
+            try await browser.wait(until: condition)
         } catch let error as WebDriverError where error.kind == "script timeout" {
             let shown = try await string(
                 "document.body.innerText.replaceAll(/\\n+/g, ' | ').slice(0, 1500)")

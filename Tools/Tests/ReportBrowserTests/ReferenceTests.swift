@@ -42,15 +42,8 @@ extension ReportBrowserTests {
 extension WebDriver {
     /// Returns when the first element that a selector finds has a text.
     fileprivate func untilShown(_ css: String, _ text: String) async throws {
+        let wanted = JSON.string(text)
         try await wait(
-            """
-            const [css, text] = arguments;
-            const isShown = () => document.querySelector(css)?.innerText.includes(text);
-            const observer = new MutationObserver(() => {
-                if (isShown()) { observer.disconnect(); done(); }
-            });
-            observer.observe(document, { subtree: true, childList: true, characterData: true });
-            if (isShown()) { observer.disconnect(); done(); }
-            """, .string(css), .string(text))
+            until: "document.querySelector('\(css)')?.innerText.includes(\(wanted))")
     }
 }

@@ -14,8 +14,6 @@ struct Child {
 
     /// Printed as a line when the server listens.
     static let readyWord = "ready"
-    /// Printed before the name of a device whose log is to be shown.
-    static let inspectWord = "inspect"
     /// The status of a child after which the next one begins with new logs.
     static let newLogs: Int32 = 80
     /// The status of a child that ends although another child may work, for example because the disk

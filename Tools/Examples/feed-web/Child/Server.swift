@@ -67,7 +67,8 @@ struct Server: HTTPHandler {
 
     private func page(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard let name = request.query["replica"] else {
-            let scene = request.query["scene"].map { "&scene=\($0.filter(\.isLetter))" } ?? ""
+            let scenes = ["feed", "waits", "archive"]
+            let scene = scenes.first { $0 == request.query["scene"] }.map { "&scene=\($0)" } ?? ""
             return HTTPResponse(
                 statusCode: .found,
                 headers: .safe.adding(.location, "/?replica=\(world.names.first ?? "")\(scene)"))

@@ -138,7 +138,7 @@ import Foundation
     func addressOfLog(of name: String) async throws -> String {
         _ = try screen(name)
         let file = Inspectors.file(for: name, in: directory.path)
-        printAtOnce("\(Child.inspectWord) \(name)\n")
+        printAtOnce("\(Inspectors.command) \(name)\n")
         for _ in 0..<Self.lookingMax {
             try await Task.sleep(for: .milliseconds(50))
             let text = FileManager.default.contents(atPath: file).map {

@@ -148,14 +148,14 @@ struct WireLog: Encodable, Equatable, Sendable {
     let lanes: [WireLane]
 }
 
-/// An intent from the entry that recorded it to the entry that answered it.
+/// An intent from the entry that recorded it to the entry that settled it.
 struct WireLane: Encodable, Equatable, Sendable {
     let number: UInt64
     let what: String
     let from: UInt64
-    /// Absent while the intent has no answer, or is accepted and not confirmed yet.
-    var to: UInt64?
-    var state = "pending"
+    /// Absent while the intent is pending or accepted.
+    let to: UInt64?
+    let state: String
 }
 
 /// The names of the actions that can be undone and redone now.

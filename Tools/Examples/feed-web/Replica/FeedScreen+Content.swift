@@ -73,7 +73,13 @@ extension FeedScreen {
     }
 
     private var log: WireLog {
-        trace.read(replica.store)
-        return trace.shown(conflicted: replica.store.snapshot.conflicted)
+        do throws(LogError) {
+            try trace.read(replica.store)
+            return try trace.shown(replica.store)
+        } catch {
+            // The condition of the model says so on the page.
+            complain("the log of \(user) cannot be read: \(error)")
+            return WireLog(last: 0, lanes: [])
+        }
     }
 }

@@ -22,10 +22,9 @@ struct RowWriter {
                 id: id, kind: isItem ? "post" : "placeholder", post: isItem ? id : nil,
                 loaded: false, state: "placeholder", ghost: false, marks: marks(row.status))
         }
-        let isPost = item.kind == .post && !item.isGone
+        let isPost = item.kind == .post
         return WireRow(
-            id: id, kind: item.kind == .post && item.isGone ? "gone" : item.kind.rawValue,
-            post: item.post, by: item.by, text: item.text,
+            id: id, kind: item.kind.rawValue, post: item.post, by: item.by, text: item.text,
             likes: isPost ? item.likers.count : nil,
             liked: isPost ? item.likers.contains(user) : nil, likers: isPost ? item.likers : nil,
             comments: isPost ? item.commentCount : nil, reach: isPost ? item.reach : nil,

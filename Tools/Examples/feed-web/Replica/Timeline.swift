@@ -72,7 +72,11 @@ extension Timeline: Itemized {
 
 /// What a row of the list shows: a post or a comment.
 struct FeedItem: Identifiable, Equatable, Sendable {
-    enum Kind: String, Sendable { case post, comment }
+    enum Kind: String, Sendable {
+        case post, comment
+        /// The place of a deleted post.
+        case gone
+    }
 
     let id: String
     let kind: Kind
@@ -84,7 +88,7 @@ struct FeedItem: Identifiable, Equatable, Sendable {
     var commentCount = 0
     var reach = 0
     var photo: String?
-    /// Whether the post is deleted. The item then only shows what happened to somebody's work on it.
+    /// Whether the post is deleted. The item then only shows what became of somebody's work on it.
     var isGone = false
 }
 
@@ -99,7 +103,7 @@ extension FeedItem {
     /// The place of a deleted post.
     init(deleted id: String, _ post: Post) {
         self.init(
-            id: id, kind: .post, post: id, by: post.by, text: "This post is deleted.",
+            id: id, kind: .gone, post: id, by: post.by, text: "This post is deleted.",
             isGone: true)
     }
 

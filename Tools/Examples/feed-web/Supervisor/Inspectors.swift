@@ -6,7 +6,7 @@ import Foundation
 ///
 /// Each writes its address to a file, which the server reads.
 struct Inspectors {
-    /// The first argument of such a process.
+    /// The first argument of such a process. The server prints it before the name of a device.
     static let command = "inspect"
     /// The folder for the logs.
     let data: String

@@ -36,7 +36,7 @@ struct Supervisor {
                 }
                 guard let text = child.read() else { break }
                 for line in text.split(separator: "\n") {
-                    if let name = line.wordAfter(Child.inspectWord) { inspectors.show(name) }
+                    if let name = line.wordAfter(Inspectors.command) { inspectors.show(name) }
                     guard !isReady, line == Child.readyWord else { continue }
                     isReady = true
                     if !restarts.wasReady { printAtOnce("http://127.0.0.1:\(socket.port)/\n") }
