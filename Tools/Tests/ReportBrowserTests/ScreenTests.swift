@@ -118,6 +118,11 @@ extension ReportBrowserTests {
                 try await page.browser.press(.home)
                 try await page.until("\(focused).matches('#lanes .bar:first-child')")
                 #expect(try await page.string("\(focused).dataset.intent") != last)
+                // Tab leaves the bars at once.
+                #expect(
+                    try await page.bool(
+                        "[...\(lanes).querySelectorAll('[tabindex=\"0\"]')].join() === [\(focused)].join() && \(focused).getAttribute('tabindex') === '0'"
+                    ))
             }
         }
 
