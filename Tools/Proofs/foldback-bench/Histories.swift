@@ -61,7 +61,7 @@ struct Histories: Sendable {
     }
 }
 
-extension Store {
+extension Store where P: Projection {
     /// Returns how long views at evenly spaced sequences take, in milliseconds. The last entry, whose
     /// view is the current view, is not among them.
     func timesOfPastViews(count: UInt64) async throws -> [Double] {
