@@ -202,8 +202,8 @@ public final class Outbox<P: EventFold>: Sendable {
     /// start.
     private func follow() async {
         for await changes in store.pendingIntents(lane: lane) {
-            if !changes.answered.isEmpty { queue.say(.answered(changes.answered)) }
-            if !changes.recorded.isEmpty { queue.say(.recorded(changes.recorded)) }
+            // Both at once: what waited for an intent that was withdrawn may wait for another now.
+            queue.say(.answered(changes.answered), .recorded(changes.recorded))
         }
         queue.end(nil)
     }

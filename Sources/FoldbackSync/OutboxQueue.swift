@@ -60,11 +60,12 @@ final class OutboxQueue: Sendable {
 
     // MARK: Inputs
 
-    func say(_ input: OutboxState.Input) {
+    /// Reports what happened at one time, in order.
+    func say(_ inputs: OutboxState.Input...) {
         // Read the time under the lock, so that a later input never gets an earlier time.
         change { content in
             let actions = content.state.take(
-                input, at: sources.now(), jitter: sources.jitter())
+                inputs, at: sources.now(), jitter: sources.jitter())
             content.wait = nil
             for action in actions {
                 if case .wait(let until) = action {

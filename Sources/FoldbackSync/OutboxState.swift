@@ -27,7 +27,7 @@ import Foldback
 /// - An intent that waits for another begins after the log has that one's answer (F21, F22).
 package struct OutboxState: Sendable {
     package enum Input: Sendable, Equatable {
-        /// The log has new pending intents, ascending.
+        /// The log has new pending intents, or some that wait for others than before, ascending.
         case recorded([PendingIntent])
         /// The log has answers to these intents.
         case answered([IntentNumber])
@@ -119,17 +119,18 @@ package struct OutboxState: Sendable {
         return quarantined
     }
 
-    /// Applies an input and returns the actions to perform, in order.
+    /// Applies inputs of one time, and returns the actions to perform, in order. Nothing begins between
+    /// the inputs.
     ///
     /// - Parameters:
     ///   - now: the time of day, which may jump. A wait is never longer than `policy.delayMax`.
     ///   - jitter: a random number from 0 to 1.
-    /// - Complexity: O(k log n) for k intents that the input names and that begin, and O(n log n) in
+    /// - Complexity: O(k log n) for k intents that the inputs name and that begin, and O(n log n) in
     ///   suspects that are first in their lanes. When the device comes online, in all waiting intents.
     package mutating func take(
-        _ input: Input, at now: Timestamp, jitter: Double
+        _ inputs: [Input], at now: Timestamp, jitter: Double
     ) -> [Action] {
-        let actions = reaction(to: input, at: now, jitter: jitter)
+        let actions = inputs.flatMap { reaction(to: $0, at: now, jitter: jitter) }
         return actions + begin(at: now)
     }
 
@@ -159,7 +160,9 @@ package struct OutboxState: Sendable {
 
     private mutating func recorded(_ intents: [PendingIntent]) {
         defer { releasedEarly = [] }
-        for intent in intents {
+        // The result of a request can come before the log's changes. Then an intent that waited for one
+        // of the request may have begun, and waits for nothing any more.
+        for intent in intents where !order.isInRequest(intent.number) {
             guard intent.isReadable else {
                 order.noteUnreadable(intent.number)
                 continue

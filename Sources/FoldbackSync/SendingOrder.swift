@@ -167,6 +167,10 @@ struct SendingOrder: Sendable {
         return next
     }
 
+    func isInRequest(_ number: IntentNumber) -> Bool {
+        departed[number] != nil  // mutant: in-request
+    }
+
     /// Whether other intents wait for an intent that waits or is in a request: later ones of its lane, or
     /// one that undoes it.
     func holdsUpOthers(_ number: IntentNumber) -> Bool {

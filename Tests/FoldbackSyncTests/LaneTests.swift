@@ -96,10 +96,12 @@ import Testing
     @Test func `S1: an unreadable intent holds up no intent of its lane`() async throws {
         var state = OutboxState(policy: .ordered, hasLanes: true)
         let actions = state.take(
-            .recorded([
-                PendingIntent(1, attempt: nil, isReadable: false),
-                PendingIntent(2, attempt: nil, isReadable: true, lane: "a"),
-            ]), at: Timestamp(millisecondsSince1970: 0), jitter: 0)
+            [
+                .recorded([
+                    PendingIntent(1, attempt: nil, isReadable: false),
+                    PendingIntent(2, attempt: nil, isReadable: true, lane: "a"),
+                ])
+            ], at: Timestamp(millisecondsSince1970: 0), jitter: 0)
         guard case .cover(_, let attempts, _)? = actions.first else {
             Issue.record("\(actions)")
             return

@@ -53,6 +53,41 @@ import Testing
         #expect(store.snapshot.pending.isEmpty)
     }
 
+    @Test(arguments: [SyncPolicy.ordered, .concurrent(requestsMax: 3)])
+    func `what waited for an intent that was withdrawn waits for the draft before it`(
+        policy: SyncPolicy
+    ) async throws {
+        let store = store()
+        try await store.record(.set("a", 1), held: true)
+        try await store.record(.add("a", 1))
+        try await store.record(.add("a", 1))
+        let sent = try await requests(of: store, policy) { time in
+            try await store.withdraw(2)
+            await time.sources.sleep(.seconds(1))
+            #expect(store.snapshot.pending == [1, 3])
+            try await store.release(1)
+        }
+        #expect(Array(sent.joined()) == [1, 3])
+    }
+
+    @Test func `an intent in a request is not put among the waiting ones again`() {
+        var state = OutboxState(policy: .concurrent(requestsMax: 3))
+        let now = Timestamp(millisecondsSince1970: 0)
+        func take(_ inputs: OutboxState.Input...) -> [OutboxState.Action] {
+            state.take(inputs, at: now, jitter: 0)
+        }
+        _ = take(.recorded([PendingIntent(1, attempt: nil, isReadable: true, isHeld: true)]))
+        let begun = take(.recorded([PendingIntent(2, attempt: nil, isReadable: true)]))
+        #expect(begun.count == 1)
+        let again = PendingIntent(2, attempt: nil, isReadable: true, after: [1])
+        #expect(take(.recorded([again])) == [])
+        #expect(state.waitingCount == 0 && state.dependentCount == 0)
+        // It does not begin a second time.
+        #expect(take(.answered([1])) == [])
+        #expect(take(.covered(1, pending: [2])) == [.send(1, [2])])
+        #expect(take(.attemptAnswered(1, [2: .settled]), .answered([2])) == [])
+    }
+
     @Test func `a released draft is sent as if it had been recorded at its release`() async throws {
         let store = store()
         try await store.record(.set("a", 1), held: true)
@@ -75,11 +110,13 @@ import Testing
         var state = OutboxState(policy: .ordered)
         let now = Timestamp(millisecondsSince1970: 0)
         let actions = state.take(
-            .recorded([
-                PendingIntent(1, attempt: nil, isReadable: false),
-                PendingIntent(2, attempt: nil, isReadable: true, undoes: 1),
-                PendingIntent(3, attempt: nil, isReadable: true),
-            ]), at: now, jitter: 0)
+            [
+                .recorded([
+                    PendingIntent(1, attempt: nil, isReadable: false),
+                    PendingIntent(2, attempt: nil, isReadable: true, undoes: 1),
+                    PendingIntent(3, attempt: nil, isReadable: true),
+                ])
+            ], at: now, jitter: 0)
         guard case .cover(_, let attempts, _)? = actions.first else {
             Issue.record("\(actions)")
             return

@@ -83,7 +83,7 @@ struct OutboxPlay {
         while !inputs.isEmpty {
             wait = nil
             let actions = state.take(
-                inputs.removeFirst(), at: now,
+                [inputs.removeFirst()], at: now,
                 jitter: jitter ?? Double.random(in: 0...1, using: &random))
             for action in actions {
                 switch action {

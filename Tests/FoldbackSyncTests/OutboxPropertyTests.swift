@@ -258,7 +258,7 @@ struct OutboxLife {
         inputs.append(input)
         let jitter = Double.random(in: 0...1, using: &random)
         wait = nil
-        for action in state.take(input, at: now, jitter: jitter) {
+        for action in state.take([input], at: now, jitter: jitter) {
             switch action {
             case .cover(let request, let attempts, let flushes):
                 begun(attempts, flushes: flushes)

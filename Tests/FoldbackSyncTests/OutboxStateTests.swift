@@ -24,7 +24,7 @@ import Testing
         }
 
         mutating func take(_ input: OutboxState.Input) -> [OutboxState.Action] {
-            state.take(input, at: now, jitter: 1)
+            state.take([input], at: now, jitter: 1)
         }
 
         mutating func record(

@@ -71,7 +71,7 @@ struct LaneLoads: Sendable {
         }
 
         private mutating func take(_ input: OutboxState.Input) {
-            for action in state.take(input, at: now, jitter: 1) {
+            for action in state.take([input], at: now, jitter: 1) {
                 switch action {
                 case .cover(let request, let attempts, _):
                     take(.covered(request, pending: attempts.keys.sorted()))

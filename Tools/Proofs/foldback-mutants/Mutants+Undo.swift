@@ -88,6 +88,10 @@ private let draftMutants: [Mutant] = [
         test: "joining a draft by its once key releases it",
         at: "joined-draft", .value("[]")),
     Mutant(
+        "an intent in a request waits again", rule: "F22",
+        test: "an intent in a request is not put among the waiting ones again",
+        at: "in-request", .value("false")),
+    Mutant(
         "a change of a draft is sent before it", rule: "F22",
         test: "what touches a draft waits for it, and nothing else does",
         at: "after-draft", .value("false")),
