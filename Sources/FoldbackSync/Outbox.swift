@@ -201,7 +201,7 @@ public final class Outbox<P: EventFold>: Sendable {
     /// Reports the log's changes to the queue, beginning with the intents that are pending at the
     /// start.
     private func follow() async {
-        for await changes in store.pendingIntents(lane: lane) {
+        for await changes in store.pendingIntents(lane: lane) where !changes.isEmpty {
             // Both at once: what waited for an intent that was withdrawn may wait for another now.
             queue.say(.answered(changes.answered), .recorded(changes.recorded))
         }

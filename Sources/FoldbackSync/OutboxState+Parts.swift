@@ -30,7 +30,7 @@ extension OutboxState {
     /// An intent of a request.
     package struct Sending: Sendable {
         var attempt: Attempt
-        let terms: Terms
+        var terms: Terms
     }
 
     /// What the log says about the sending of an intent.

@@ -160,9 +160,13 @@ package struct OutboxState: Sendable {
 
     private mutating func recorded(_ intents: [PendingIntent]) {
         defer { releasedEarly = [] }
-        // The result of a request can come before the log's changes. Then an intent that waited for one
-        // of the request may have begun, and waits for nothing any more.
-        for intent in intents where !order.isInRequest(intent.number) {
+        for intent in intents {
+            // The result of a request can come before the log's changes. Then an intent that waited for
+            // one of the request may have begun. If its own request fails, it waits as the log says.
+            guard !order.isInRequest(intent.number) else {
+                setTerms(of: intent)
+                continue
+            }
             guard intent.isReadable else {
                 order.noteUnreadable(intent.number)
                 continue
@@ -181,6 +185,14 @@ package struct OutboxState: Sendable {
                 Waiting(
                     Terms(intent, in: lane(of: intent)), attempt: attempt,
                     delay: next.map { Delay(until: $0, isAskedFor: false) }))
+        }
+    }
+
+    /// Changes what an intent of a request waits for if it is not sent.
+    private mutating func setTerms(of intent: PendingIntent) {
+        let terms = Terms(intent, in: lane(of: intent))
+        for request in requests.keys {
+            requests[request]?.intents[intent.number]?.terms = terms  // mutant: terms-again
         }
     }
 

@@ -112,7 +112,8 @@ struct OutboxLife {
     }
 
     private mutating func input() -> OutboxState.Input {
-        switch Int.random(in: 0..<18, using: &random) {
+        switch Int.random(in: 0..<19, using: &random) {
+        case 18: return waitForOthers() ?? .timePassed
         case 17: return releaseDraft() ?? .timePassed
         case 16:
             return .released(IntentNumber(UInt64.random(in: 1...last + 1, using: &random)))
@@ -169,6 +170,21 @@ struct OutboxLife {
             self.recorded[number] = intent
         }
         return .recorded(recorded)
+    }
+
+    /// The log says that a pending intent waits for other drafts than before, perhaps while it is in a
+    /// request.
+    private mutating func waitForOthers() -> OutboxState.Input? {
+        guard let number = pending.sorted().randomElement(using: &random),
+            let old = recorded[number]
+        else { return nil }
+        let again = PendingIntent(
+            number, attempt: rows[number], isReadable: true, bytes: old.bytes,
+            released: old.released, place: old.place,
+            after: held.sorted().filter { $0 < number && random.oneIn(2) }, undoes: old.undoes,
+            lane: old.lane)
+        recorded[number] = again
+        return .recorded([again])
     }
 
     private mutating func releaseDraft() -> OutboxState.Input? {

@@ -241,4 +241,6 @@ package struct PendingChanges: Sendable {
     package fileprivate(set) var recorded: [PendingIntent] = []
     /// Intents that were pending before and are not now, in number order.
     package fileprivate(set) var answered: [IntentNumber] = []
+
+    package var isEmpty: Bool { recorded.isEmpty && answered.isEmpty }
 }
