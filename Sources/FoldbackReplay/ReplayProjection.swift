@@ -113,6 +113,10 @@
         /// fold; none if they do not, or if the app stores no rows.
         func rowsDiffering(in log: LogReader) throws -> [String]
         func branched(_ log: LogReader, _ edits: [RawEdit]) throws -> SeenBranch
+        /// Returns how the states would differ without each of some intents.
+        func divergences(
+            _ log: LogReader, withoutEachOf numbers: Set<IntentNumber>
+        ) throws -> [IntentNumber: Divergences]
         /// Returns nil if the whole log does not fail.
         func minimized(
             _ log: LogReader, tries: Int, _ expectation: StateExpectation?, _ progress: Progress,

@@ -132,6 +132,14 @@
                 end: SeenState(try branch.history.snapshot(of: P.self, also: also)))
         }
 
+        func divergences(
+            _ log: LogReader, withoutEachOf numbers: Set<IntentNumber>
+        ) throws -> [IntentNumber: Divergences] {
+            guard !numbers.isEmpty else { return [:] }
+            let history = try log.history().read(by: P.codec)
+            return try history.divergences(withoutEachOf: numbers, in: P.self, also: also)
+        }
+
         func minimized(
             _ log: LogReader, tries: Int, _ expectation: StateExpectation?, _ progress: Progress,
             _ fails: @escaping (String) throws -> Bool

@@ -85,6 +85,35 @@ import Testing
         }
     }
 
+    /// Property: what differs without each intent is what a branch without its entry finds.
+    @Test(arguments: LogKind.allCases)
+    func `the differences without each intent are those of branches`(kind: LogKind) async throws {
+        for seed in HistoryTests.seed..<HistoryTests.seed + TestEffort.value(quick: 3, full: 30) {
+            var random = SeededGenerator(seed: seed)
+            let store = try await RandomHistory.ofAnything(kind, steps: 40, using: &random).store
+            try Self.compareAbsences(in: store.history(), Board.self, "seed \(seed)")
+            try await Self.compareAbsences(
+                in: Self.documents(kind, using: &random), Documents.self, "documents, seed \(seed)")
+        }
+    }
+
+    private static func compareAbsences<P: Projection>(
+        in history: RecordedHistory<P.Event>, _: P.Type, _ note: Comment
+    ) throws {
+        var intents: [IntentNumber: LogSequence] = [:]
+        for entry in history.entries {
+            if case .intent(let intent) = entry.content { intents[intent.number] = entry.sequence }
+        }
+        let found = try history.divergences(withoutEachOf: Set(intents.keys), in: P.self)
+        #expect(found.count == intents.count, note)
+        for (number, sequence) in intents {
+            let branch = try history.branch([.drop(sequence)])
+            let expected = try history.divergences(of: branch, in: P.self)
+            #expect(found[number]?.entries == expected.entries, "\(note), intent \(number)")
+            #expect(found[number]?.end.view == expected.end.view, "\(note), intent \(number)")
+        }
+    }
+
     /// Property: a search in the touched places finds the same as a search in the whole state.
     @Test(arguments: LogKind.allCases)
     func `a search in touched places finds every cause and break`(kind: LogKind) async throws {

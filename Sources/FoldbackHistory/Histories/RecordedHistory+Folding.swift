@@ -101,11 +101,25 @@ public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Senda
 
     public mutating func next() -> Snapshot<P>? {
         guard let record = records.popFirst() else { return nil }
+        return take(record)
+    }
+
+    /// Applies a record that ``following(_:)`` returned, in place of the next one.
+    mutating func take(_ record: Record) -> Snapshot<P> {
         let before = fold.sequence
         let plan = fold.append(record)
         touchedEvents = tracker?.take(plan, fold.overlay, (before, fold.sequence)) ?? .anything
-        return Snapshot(fold.makePublishedState(), 0)
+        return snapshot
     }
+
+    /// Returns a record as a log would append it here; nil if it does not follow.
+    func following(_ record: Record) -> Record? { fold.following(record) }
+
+    /// Whether an intent is in the overlay.
+    func isOpen(_ number: IntentNumber) -> Bool { fold.overlay[number] != nil }
+
+    /// The states after the last entry.
+    var snapshot: Snapshot<P> { mutating get { Snapshot(fold.makePublishedState(), 0) } }
 
     /// Makes ``touched`` track the places that each later entry touches.
     mutating func startTracking() { tracker = fold.tracker }

@@ -4,7 +4,7 @@ import { badge, button, counted, el, mark, timeText, valueNode, visible } from "
 import { differences, numberOf } from "./json.js";
 import { takingKinds } from "./filters.js";
 import { BoundedCache } from "./source.js";
-import { changesTable, entryLink, intentLink } from "./pieces.js";
+import { changesTable, entryLink, intentLink, withoutNodes } from "./pieces.js";
 import { entryWords, keyOf, kindWords, markOf } from "./words.js";
 
 const chaptersMax = 50;
@@ -120,6 +120,7 @@ async function intentStory(app, intent) {
   return [
     el("h3", {}, `Intent ${intent} is `, badge(story.state)),
     endingNode(story),
+    ...(await withoutNodes(app, intent)),
     ...lastItems(story.chapters, (chapter) => chapterNode(app, intent, chapter), "entry"),
     attempt
       ? el(

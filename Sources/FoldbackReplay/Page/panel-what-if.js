@@ -3,7 +3,7 @@
 import { button, el, visibleText } from "./dom.js";
 import { keyOf } from "./words.js";
 import { whatIfCommand } from "./commands.js";
-import { commandNodes, fileNote } from "./pieces.js";
+import { commandNodes, fileNote, withoutNodes } from "./pieces.js";
 import { showLater } from "./panel-stories.js";
 import { branchNodes } from "./branch.js";
 
@@ -86,8 +86,12 @@ export const whatIfPanel = {
     @param {import("./model.js").App} app
     @param {HTMLElement} node */
 function paintCommands(app, node) {
+  const known = el("div", { class: "result" });
+  const { intent } = app.moment.entry ?? {};
+  if (intent !== undefined) showLater(known, withoutNodes(app, keyOf(intent)));
   node.replaceChildren(
     el("p", { class: "soft" }, purpose),
+    known,
     fileNote(app, "These commands show in a terminal how the states would differ."),
     el(
       "ul",

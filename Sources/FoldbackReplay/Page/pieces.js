@@ -2,7 +2,7 @@
 
 import { commandLine, copyText } from "./commands.js";
 import { badge, button, counted, el, mark, valueNode, visible, visibleText } from "./dom.js";
-import { isSameJSON, namesIn } from "./json.js";
+import { isSameJSON, namesIn, numberOf } from "./json.js";
 import { keyOf, originWords, outcomeMark, outcomeWords, worstFirst } from "./words.js";
 
 const changesMax = 100;
@@ -211,6 +211,68 @@ function attributedRow(event) {
     el("td", {}, badge(outcomeMark(event.outcome), event.outcome)),
     el("td", {}, el("bdi", {}, outcomeWords(event))),
   );
+}
+
+/** @param {Node[]} nodes */
+function separated(nodes) {
+  return nodes.flatMap((node, index) => (index === 0 ? [node] : [", ", node]));
+}
+
+/** Says what would have differed without an intent, if the page knows it in advance.
+    @param {import("./model.js").App} app
+    @param {string} intent */
+export async function withoutNodes(app, intent) {
+  const answer = await app.source.without(app.model.projection, intent);
+  if (answer === null) return [];
+  const start = `Without intent ${intent}, `;
+  if (answer.from === undefined)
+    return [el("p", { class: "verdict" }, `${start}every state would have been the same.`)];
+  const nodes = [];
+  if (answer.to === undefined) {
+    nodes.push(el("p", { class: "verdict" }, `${start}the end would be another one.`));
+  } else {
+    const more = answer.placeCount - answer.places.length;
+    const links = separated(answer.places.map((place) => placeLink(app, place)));
+    nodes.push(
+      el(
+        "p",
+        { class: "verdict" },
+        `${start}the end would be the same. From `,
+        entryLink(app, numberOf(answer.from)),
+        " until ",
+        entryLink(app, numberOf(answer.to)),
+        ", the states would have been others",
+        links.length > 0 ? " at " : "",
+        ...links,
+        more > 0 ? ` and ${counted(more, "more place")}.` : ".",
+      ),
+    );
+  }
+  if (answer.conflicts.length > 0)
+    nodes.push(
+      el(
+        "p",
+        {},
+        "Conflicted at the end in only one of the two: ",
+        ...separated(answer.conflicts.map((number) => intentLink(app, number))),
+        ".",
+      ),
+    );
+  for (const [name, words] of [
+    ["view", "the view"],
+    ["confirmed", "confirmed state"],
+  ]) {
+    const { count, first } = Reflect.get(answer, name);
+    if (count === 0) continue;
+    nodes.push(
+      changesTable(app, first, {
+        caption: `Differences of ${words} at the end${count > first.length ? `: the first ${first.length} of ${counted(count, "place")}` : ""}`,
+        old: "what happened",
+        next: "without it",
+      }),
+    );
+  }
+  return nodes;
 }
 
 /** Returns a command line, and a button that copies it.

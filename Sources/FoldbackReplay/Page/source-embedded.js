@@ -10,7 +10,8 @@ import { conflictPlaces, endStates, newConflicts, noteSettled, readStory } from 
 import { markOf } from "./words.js";
 
 /** @typedef {{states: {before: number, state: import("./source.js").State}[],
-      frames: {patch: import("./json.js").PatchOperation[], others?: any[], skipped?: any[]}[]}} Block */
+      frames: {patch: import("./json.js").PatchOperation[], others?: any[], skipped?: any[]}[],
+      without?: {[intent: string]: import("./source.js").Absence}}} Block */
 
 /** @typedef {import("./source.js").Source} Source */
 
@@ -219,6 +220,13 @@ export class EmbeddedSource {
       this.endOf(intent) ?? "",
       this.head.attempts?.[intent],
     );
+  }
+
+  /** @param {string} projection
+      @param {string} intent */
+  async without(projection, intent) {
+    const { without } = this.block(projection);
+    return without && Object.hasOwn(without, intent) ? without[intent] : null;
   }
 
   /** @param {string} projection

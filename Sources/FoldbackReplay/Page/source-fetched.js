@@ -115,6 +115,11 @@ export class FetchedSource {
     return { ...story, intent };
   }
 
+  // What if answers this, and many more questions.
+  async without() {
+    return null;
+  }
+
   /** @param {string} projection
       @param {string} place */
   async causes(projection, place) {

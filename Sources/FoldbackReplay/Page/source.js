@@ -21,6 +21,11 @@ import { isObject, numberOf } from "./json.js";
 /** @typedef {{intent: any, state: string, chapters: Chapter[], attempt?: any}} Story */
 /** @typedef {{entry: any, intents: any[], view?: {old?: any, new?: any},
       confirmed?: {old?: any, new?: any}}} Cause */
+/** Where states would differ without an intent. `from` is missing if nowhere, and `to` if the ends
+    differ. Of the differences at the end, `first` has a few.
+    @typedef {{places: string[], placeCount: number, from?: any, to?: any, conflicts: any[],
+      view: {count: number, first: import("./json.js").Difference[]},
+      confirmed: {count: number, first: import("./json.js").Difference[]}}} Absence */
 /** @typedef {{name: string, text: string}} TextFile */
 /** The sequences of rejections, and of entries where an intent became conflicted; null if the source
     does not know them.
@@ -44,6 +49,8 @@ import { isObject, numberOf } from "./json.js";
     @property {(numbers: any[]) => Promise<Map<string, any>>} intents the entries that recorded
       intents, as far as the source has them
     @property {(projection: string, intent: string) => Promise<Story>} story
+    @property {(projection: string, intent: string) => Promise<Absence | null>} without what would
+      have differed without an intent; null if the source does not know it in advance
     @property {(projection: string, place: string) => Promise<Cause[]>} causes
     @property {(projection: string) => Promise<Marks>} marks
     @property {() => Promise<any>} verification

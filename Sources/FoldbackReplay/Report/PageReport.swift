@@ -82,7 +82,9 @@
                         let frames = try folded(projection, progress)
                         // Folding can find damage that reading did not find.
                         shownCount = min(shownCount, frames.count)
-                        try blocks.object("projection-\(index)", frames.json(projection.name))
+                        var block = frames.json(projection.name)
+                        block["without"] = try absences(projection)
+                        try blocks.object("projection-\(index)", block)
                     }
                 }
                 try blocks.array("entries") { add in
@@ -110,6 +112,33 @@
                 if entries.isEmpty { frames.addState(of: &reader) }
             } catch { guard log.note(error) else { throw error } }
             return frames
+        }
+
+        /// Returns what would have differed without each intent of the page that is rejected,
+        /// withdrawn or conflicted at the end; nil if the log lacks its first entries, or is damaged.
+        private func absences(_ projection: ReplayProjection) throws -> JSON? {
+            guard log.reader.first == 1 else { return nil }
+            do {
+                let state = try log.reader.states()
+                let end = try projection.view.openIntents(log.reader)
+                var wanted = Set(end.overlay.filter { $0.conflict != nil }.map(\.number))
+                wanted.formIntersection(entries.flatMap(\.intents))
+                for number in Set(entries.flatMap(\.intents)) {
+                    switch try state(number) {
+                    case .rejected, .withdrawn: wanted.insert(number)
+                    case .pending, .accepted, .confirmed, nil: break
+                    }
+                }
+                let found = try projection.view.divergences(log.reader, withoutEachOf: wanted)
+                var object = JSON.Object()
+                for (number, divergences) in found.sorted(by: { $0.key < $1.key }) {
+                    object[ExactString("\(number)")] = divergences.json(without: number)
+                }
+                return .object(object)
+            } catch {
+                guard log.note(error) else { throw error }
+                return nil
+            }
         }
 
         // MARK: The head
@@ -182,6 +211,30 @@
             let test = TestCase(
                 name: log.name, history: "\(file)\n", view: log.projections[0].view)
             return ["name": .string(log.name), "source": .string(test.text)]
+        }
+    }
+
+    extension Divergences {
+        private static let placesMax = 8
+
+        /// What a page shows: where the states differed, from when to when, and how the ends differ.
+        fileprivate func json(without number: IntentNumber) -> JSON {
+            func shown(_ differences: [JSONDifference]) -> JSON {
+                [
+                    "count": .integer(Int64(differences.count)),
+                    "first": Array(differences.prefix(Self.placesMax)).json,
+                ]
+            }
+            let places = Set(entries.flatMap { $0.view + $0.confirmed }.map(\.place)).sorted()
+            var object: JSON.Object = [
+                "places": .array(places.prefix(Self.placesMax).map { .string($0.description) }),
+                "placeCount": .integer(Int64(places.count)), "view": shown(end.view),
+                "confirmed": shown(end.confirmed),
+                "conflicts": .array(end.conflicts.filter { $0 != number }.map { .of($0) }),
+            ]
+            object["from"] = entries.first.map { .of($0.sequence) }
+            object["to"] = end.isNone ? entries.last.map { .of($0.sequence) } : nil
+            return .object(object)
         }
     }
 

@@ -59,6 +59,36 @@ extension ReportBrowserTests {
             }
         }
 
+        @Test(arguments: Shown.documents)
+        func `a file says what would have differed without a rejected intent`(
+            shown: Shown
+        ) async throws {
+            let recorded = try await shown.run("log", "--intent", "2", "--json").lines.first
+            let entry = try #require(recorded?["sequence"]?.integerValue)
+            let end = try await shown.run("what-if", "--drop", "\(entry)", "--json").lines.last?[
+                "differences"]
+            let isSame = end?["view"]?.arrayValue?.isEmpty == true
+            let fragment = "entry=\(entry)&story=2&tab="
+            for tab in ["intent", "what-if"] {
+                try await ReportBrowserTests.withPage(shown, fragment: fragment + tab) { page in
+                    guard shown.way == .file else {
+                        // The inspector has What if.
+                        try await page.until("document.querySelector('#panel-\(tab)').innerText")
+                        #expect(try await !page.text("#panel-\(tab)").contains("Without intent"))
+                        return
+                    }
+                    try await page.until("document.querySelector('#panel-\(tab) .verdict')")
+                    let said = try await page.text("#panel-\(tab)")
+                    #expect(
+                        said.contains(
+                            "Without intent 2, the end would be \(isSame ? "the same" : "another one")."
+                        ),
+                        "\(said)")
+                    #expect(said.contains("without it") == !isSame, "\(said)")
+                }
+            }
+        }
+
         @Test func `the explanation names the replicas of a batch in a sentence`() async throws {
             try await ReportBrowserTests.withPage(Shown.feed[0], fragment: "entry=1") { page in
                 let sentence = try await page.text("#explanation .main-sentence")

@@ -142,7 +142,8 @@ extension ReportBrowserTests {
                 #expect(panel.contains("This page is a file."))
                 #expect(panel.contains("feed-replay inspect feed.log --open"))
                 #expect(panel.contains("--acknowledge 6"))
-                let buttons = try await page.texts("#panel-what-if :is(button, input, select)")
+                let buttons = try await page.texts(
+                    "#panel-what-if :is(button, input, select):not(.link)")
                 #expect(buttons == ["Copy", "Copy", "Copy"])
                 let whatIf = try await page.text("#command")
                 #expect(whatIf.contains("what-if") && whatIf.hasSuffix("--drop 16"))
