@@ -47,8 +47,13 @@ package struct FoldGroup: Sendable {
     private let values: [Int]
     /// The places of the stored projections in ``LogFold/rows``.
     private let rows: [Int]
-    /// The names of the stored projections, then of the values.
+    /// The stored projections, then the values.
+    let identities: [ProjectionIdentity]
     private let names: [ExactString]
+    /// The place of the first value among the names.
+    private let firstValue: Int
+    /// The conflicts of the overlay, if they are known; see ``init(of:as:of:knowing:)``.
+    private let known: NumberMap<IntentNumber, Conflict>?
     private var conflicted = NumberMap<IntentNumber, Conflict>()
     /// The first intent that the values must decide again, with all after it; nil if they are up to
     /// date.
@@ -68,14 +73,35 @@ package struct FoldGroup: Sendable {
     ) {
         self.values = values
         self.rows = rows
-        names = rows.map { stored[$0].identity.name } + values.map { folds[$0].identity.name }
+        identities = rows.map { stored[$0].identity } + values.map { folds[$0].identity }
+        names = identities.map(\.name)
+        firstValue = rows.count
+        known = nil
+    }
+
+    /// Forms the group of a value whose conflicts are known, without the projections that it shares
+    /// them with.
+    ///
+    /// - Parameters:
+    ///   - value: its place in the folds.
+    ///   - place: its place among `identities`.
+    init(
+        of value: Int, as place: Int, of identities: [ProjectionIdentity],
+        knowing known: NumberMap<IntentNumber, Conflict>
+    ) {
+        values = [value]
+        rows = []
+        self.identities = identities
+        names = identities.map(\.name)
+        firstValue = place
+        self.known = known
     }
 
     /// Returns the conflicts as the value at a place of ``LogFold/folds`` shows them; nil if it is
     /// in another group.
     package func conflicts(seenByValue place: Int) -> Conflicts? {
         values.firstIndex(of: place).map {
-            Conflicts(conflicted, among: names, seenBy: rows.count + $0)
+            Conflicts(conflicted, among: names, seenBy: firstValue + $0)
         }
     }
 
@@ -87,6 +113,18 @@ package struct FoldGroup: Sendable {
 
     /// Whether an intent of the overlay is conflicted.
     package var hasConflicts: Bool { !conflicted.isEmpty }
+
+    /// Whether values share their conflicts with stored projections. The rows that these had at an
+    /// earlier entry are not known.
+    var needsNotes: Bool { !values.isEmpty && !rows.isEmpty }
+
+    /// The conflicts after the entry that was performed last; nil if they are not decided yet.
+    ///
+    /// A row that is dirty after an entry that leaves the views unchanged changes no decision.
+    var decided: NumberMap<IntentNumber, Conflict>? { decideFrom == nil ? conflicted : nil }
+
+    /// Whether the value refuses exactly what is known to be conflicted. The view must be up to date.
+    var agreesWithKnown: Bool { known.map { $0.keys == conflicted.keys } ?? true }
 
     /// Whether an intent is conflicted here. The views must be up to date.
     package func isConflicted(_ number: IntentNumber) -> Bool { conflicted[number] != nil }
@@ -251,8 +289,8 @@ package struct FoldGroup: Sendable {
         _ undoers: Undoers
     ) -> Conflict? {
         let number = intent.recorded.number
-        let byRows = refusalByRows(intent, &stored)
-        let conflict = refusalByUndone(intent) ?? byRows ?? refusalByValues(intent, &folds)
+        let byOthers = known.map { $0[number] } ?? refusalByRows(intent, &stored)
+        let conflict = refusalByUndone(intent) ?? byOthers ?? refusalByValues(intent, &folds)
         show(number, conflict, &stored, undoers)
         return conflict
     }
@@ -309,7 +347,7 @@ package struct FoldGroup: Sendable {
     }
 
     private func isByValue(_ conflict: Conflict) -> Bool {
-        !conflict.isByUndone && conflict.refuser >= rows.count
+        !conflict.isByUndone && conflict.refuser >= firstValue
     }
 
     /// Assesses the intent in all stored projections, so that their reads are known.
@@ -337,7 +375,7 @@ package struct FoldGroup: Sendable {
         if values.count > 1, !conflicted.isEmpty,
             let last = conflicted.last(before: intent.recorded.number)?.value, isByValue(last)
         {
-            first = last.refuser - rows.count
+            first = last.refuser - firstValue
         }
         /// The value at each step: `first`, then the others in their order.
         func value(at step: Int) -> Int { step == 0 ? first : step <= first ? step - 1 : step }
@@ -347,7 +385,7 @@ package struct FoldGroup: Sendable {
             for earlier in 0..<step {
                 folds[values[value(at: earlier)]].undoLast()  // mutant: shared-undo
             }
-            return Conflict(refuser: rows.count + asked, error: error)
+            return Conflict(refuser: firstValue + asked, error: error)
         }
         return nil
     }

@@ -29,10 +29,13 @@ extension LogFold {
         if !isGoingOn, !shared.members(at: last).contains(where: { $0.name == name }) {
             others = ProjectionSet()
         }
-        let folded = try folded(
-            storage, ProjectionSet(members: [projection] + others.members), codec: codec,
-            upTo: last, sharing: shared
-        ).fold
+        let all = ProjectionSet(members: [projection] + others.members)
+        if !isGoingOn,
+            let fold = try pastByNotes(storage, all, codec: codec, shared, upTo: last)
+        {
+            return fold
+        }
+        let folded = try folded(storage, all, codec: codec, upTo: last, sharing: shared).fold
         try folded.requireShared(with: name, at: folded.state.sequence, path: storage.path)
         return folded
     }

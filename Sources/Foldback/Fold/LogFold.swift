@@ -12,7 +12,9 @@ package struct LogFold: Sendable {
     /// Which projections share their conflicts at which entries.
     package private(set) var shared: SharedConflicts
     /// Each projection is in one of them.
-    private(set) var groups: [FoldGroup] = []
+    var groups: [FoldGroup] = []
+    /// Notes of the conflicts for past views of values; nil if this fold makes none.
+    var conflictNotes: ConflictNotes?
     /// The projection that knows inverses; nil if none does (F21).
     private(set) var undoable: UndoablePlace?
     /// The period of `shared` for which `groups` are formed.
@@ -123,6 +125,7 @@ package struct LogFold: Sendable {
         for index in rows.indices { rows[index].confirm(plan.confirm, at: sequence) }
         performInViews(plan)
         share(asAt: sequence)
+        noteConflicts()
     }
 
     mutating func performInViews(_ plan: FoldPlan) {
@@ -151,6 +154,7 @@ package struct LogFold: Sendable {
             folds.firstIndex { $0.isUndoable }.map { .value($0) }
             ?? rows.firstIndex { $0.isUndoable }.map { .rows($0) }
         period = shared.period(at: sequence ?? state.sequence)
+        conflictNotes = nil
         for index in rows.indices { rows[index].forgetOverlay() }
         let members = period?.members.map(\.name) ?? []
         /// The places of the members, in the order in which the log names them.
@@ -187,6 +191,7 @@ package struct LogFold: Sendable {
     /// - Throws: `.inapplicable` with the first refusal; nothing has changed.
     package mutating func offer(_ intent: UnsettledIntent) throws(CommandError) -> Bool {
         guard intent.isOptimistic else { return false }
+        decideForNotes()
         var refusal: Inapplicable?
         for index in groups.indices {
             let conflict = groups[index].tryNewest(

@@ -143,6 +143,7 @@ package struct Verifier {
             sequences = try verifier.storage.checkpointSequences(upTo: last).filter { $0 > done }
         }
         var checkpoints = sequences[...]
+        var notes = try conflictNotes()
         isWhole = false
         var fold = fold
         defer { self.fold = fold }
@@ -151,6 +152,8 @@ package struct Verifier {
                 fold, record, effects throws(LogError) in
                 verifier.settlements.apply(effects, at: fold.state.sequence)
                 verifier.applied(&fold, record, effects)
+                try verifier.compareConflicts(
+                    &fold, &notes, isAlways: checkpoints.first == fold.state.sequence)
                 guard checkpoints.first == fold.state.sequence else { return }
                 checkpoints.removeFirst()
                 try verifier.compareCheckpoint(&fold)
@@ -159,6 +162,7 @@ package struct Verifier {
                 verifier.find(.checkpoint(sequence), "it is after the last entry")
             }
             verifier.isWhole = true
+            try verifier.compareConflicts(&fold, &notes, isAlways: true)
         }
         if !isWhole { try checkRecords(after: fold.state.sequence.next, upTo: last) }
     }

@@ -160,6 +160,15 @@ package enum FormatError: Error, Hashable, Sendable {
     case newer(String)
 }
 
+extension FormatError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .damaged(let reason): reason
+        case .newer(let found): "a newer Foldback wrote it: \(found)"
+        }
+    }
+}
+
 extension LogError {
     package init(_ error: FormatError, at path: String, sequence: LogSequence?) {
         self =

@@ -318,14 +318,18 @@ package struct RowFold: Sendable {
     }
 
     /// Returns the rows, faults, notes and header that the transaction being prepared writes.
-    package func batch() -> RowBatch {
+    ///
+    /// - Parameter conflictsFrom: the first entry after which the log has the conflicts; nil if it
+    ///   has none.
+    package func batch(conflictsFrom: LogSequence? = nil) -> RowBatch {
         RowBatch(
             rows: confirmed.changed.map { ($0.key, $0.value) },  // mutant: row-batch
             faults: newFaults, firstFault: faults.count - newFaults.count,
             notes: notes?.unwritten ?? [], firstNote: notes?.writtenCount ?? 0,
             header: StoredRowsHeader(
                 number: schema.number, identity: identity, schema: schema.schema.summary,
-                format: format, sequence: sequence, hasNotes: notesMembers))
+                format: format, sequence: sequence, hasNotes: notesMembers,
+                conflictsFrom: conflictsFrom))
     }
 
     /// Returns the rows to share with readers.

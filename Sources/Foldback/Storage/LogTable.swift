@@ -18,6 +18,8 @@ package enum LogTable: Int, CaseIterable, Sendable {
     case registered
     /// Maps a sequence to a record that is not in `entries` any more (C4).
     case kept
+    /// Maps a sequence to the conflicts that began or ended with this entry.
+    case conflicts
     /// Maps a name to one fact about the whole log: the authority's lineage, and which projections
     /// share their conflicts. The header is here too, and the storage itself reads and writes it.
     case log
@@ -25,7 +27,7 @@ package enum LogTable: Int, CaseIterable, Sendable {
     /// The length of each key, in bytes; nil if keys may have any length.
     var keyBytes: Int? {
         switch self {
-        case .entries, .verdicts, .attempts, .projections, .registered, .kept: 8
+        case .entries, .verdicts, .attempts, .projections, .registered, .kept, .conflicts: 8
         case .checkpoints: 14
         case .rows, .log: nil
         }
@@ -57,6 +59,7 @@ package enum LogTable: Int, CaseIterable, Sendable {
         case .rows: "rows"
         case .registered: "registered"
         case .kept: "kept"
+        case .conflicts: "conflicts"
         case .log: "log"
         }
     }

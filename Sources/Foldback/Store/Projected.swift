@@ -45,8 +45,10 @@ public struct Projected<P: Projection>: Sendable {
     ///   `.newerFormat`, `.closed`, `.storage`. `.lacksProjections` if the projection shared conflicts
     ///   there with one that the store lacks.
     /// - Complexity: one `apply` for each confirmed event between the nearest usable checkpoint and
-    ///   `sequence`, and for each intent that is in the overlay there. The same for each projection
-    ///   that shares its conflicts, and from the first entry if one of these is stored.
+    ///   `sequence`, and for each intent that is in the overlay there. The same for each value that
+    ///   shares its conflicts. If a stored projection does, the log's notes of the conflicts are read
+    ///   too; without notes, both are folded from the first entry: see
+    ///   <doc:ChoosingBetweenAValueAndRows>.
     public func snapshot(at sequence: LogSequence) async throws(LogError) -> Snapshot<P> {
         try core.snapshot(of: P.self, at: sequence)
     }

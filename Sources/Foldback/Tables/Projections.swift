@@ -4,7 +4,7 @@
 /// entry up to which they are folded.
 package struct StoredRowsHeader: Equatable, Sendable {
     /// The readable formats of this header. Format 1 lacks the format of the events. Before format 3,
-    /// the rows have no notes.
+    /// the rows have no notes. Code that reads format 3 ignores what follows its fields.
     private static let formats: ClosedRange<UInt8> = 1...3
     /// A schema that no projection has. It marks rows that are being removed.
     private static let schemaOfDropped = "being removed"
@@ -20,12 +20,16 @@ package struct StoredRowsHeader: Equatable, Sendable {
     package let sequence: LogSequence
     /// Whether the codec that read the events noted the members that it did not read.
     package let hasNotes: Bool
+    /// The first entry after which the log has the conflicts of each entry up to `sequence`, as
+    /// ``ConflictNote``; nil if it has none.
+    package let conflictsFrom: LogSequence?
 
     package init(
         number: UInt32, identity: ProjectionIdentity, schema: String, format: EventFormat,
-        sequence: LogSequence, hasNotes: Bool = true
+        sequence: LogSequence, hasNotes: Bool = true, conflictsFrom: LogSequence? = nil
     ) {
         self.hasNotes = hasNotes
+        self.conflictsFrom = conflictsFrom
         self.number = number
         self.identity = identity
         self.schema = schema
@@ -59,6 +63,7 @@ package struct StoredRowsHeader: Equatable, Sendable {
         writer.sized(identity.name.string)
         writer.sized(schema)
         writer.fixed(UInt8(hasNotes ? 1 : 0))
+        if let conflictsFrom { writer.fixed(conflictsFrom.value) }
         _ = writer.seal(seed: UInt64(number))
         return writer.bytes
     }
@@ -79,6 +84,8 @@ package struct StoredRowsHeader: Equatable, Sendable {
             name: ExactString(try reader.sizedString()), version: version)
         schema = try reader.sizedString()
         hasNotes = format > 2 ? try reader.fixed(UInt8.self) != 0 : false
+        conflictsFrom =
+            format > 2 && !reader.isAtEnd ? LogSequence(try reader.fixed()) : nil
     }
 }
 

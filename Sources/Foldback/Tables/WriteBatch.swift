@@ -10,6 +10,7 @@ package struct WriteBatch: Sendable {
     var checkpoints: [TableWrite] = []
     var rows: [TableWrite] = []
     var projections: [TableWrite] = []
+    var conflicts: [TableWrite] = []
     var registered: [TableWrite] = []
     var lineage: Lineage?
     /// Nil: unchanged. The inner nil removes the row.
@@ -24,8 +25,9 @@ package struct WriteBatch: Sendable {
 
     package var isEmpty: Bool {
         records.isEmpty && attempts.isEmpty && checkpoints.isEmpty && rows.isEmpty
-            && projections.isEmpty && registered.isEmpty && lineage == nil && digest == nil
-            && lostData == nil && continued == nil && sharedConflicts == nil && seenFaults == nil
+            && projections.isEmpty && conflicts.isEmpty && registered.isEmpty
+            && lineage == nil && digest == nil && lostData == nil && continued == nil
+            && sharedConflicts == nil && seenFaults == nil
     }
 
     package var hasEntries: Bool { !records.isEmpty }
@@ -49,6 +51,7 @@ package struct WriteBatch: Sendable {
         writes += checkpoints
         writes += rows.sorted { $0.key < $1.key }
         writes += projections
+        writes += conflicts
         writes += registered
         if let lineage {
             writes.append(TableWrite(.log, .bytes(Lineage.key), lineage.encoded))

@@ -144,6 +144,14 @@ let storageMutants: [Mutant] = [
         "past views stop one entry early", rule: "F11", law: .p2,
         at: "past-view", .value("LogSequence(ORIGINAL.value - 1)", if: "sequence > 0")),
     Mutant(
+        "conflicts that are not decided yet count as known", rule: "F11",
+        test: "F11: a past value by the notes is that of a fold from the first entry",
+        at: "conflict-undecided", .skip()),
+    Mutant(
+        "verify accepts other conflicts", rule: "F11",
+        test: "verify finds a note that differs, and one that is damaged",
+        at: "conflicts-verified", .fails()),
+    Mutant(
         "a checkpoint drops replacements", rule: "L4", law: .p3,
         at: "checkpoint-replacement", .value("nil")),
     Mutant(

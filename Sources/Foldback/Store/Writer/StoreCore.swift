@@ -119,6 +119,7 @@ package final class StoreCore: Sendable {
             let renewed = try storage.register(registered, at: clock())
             fold.share(
                 try storage.note(choice, insteadOf: shared, at: last, names: request.names))
+            try fold.beginConflictNotes(in: storage, codec: codec)
             let attempts = try storage.attempts(of: fold.state.overlay)
             let writer = try LogWriter(
                 fold, attempts: attempts, renewing: renewed, on: storage, codec: codec,
@@ -154,7 +155,8 @@ package final class StoreCore: Sendable {
                 insteadOf: SharedConflicts(), at: 0, path: storage.path)
             shared = try storage.note(
                 choice, insteadOf: SharedConflicts(), at: 0, names: request.names)
-            let fold = LogFold(of: storage, attached, sharing: shared)
+            var fold = LogFold(of: storage, attached, sharing: shared)
+            try fold.beginConflictNotes(in: storage, codec: codec)
             writer = try LogWriter(
                 fold, attempts: Attempts(), on: storage, codec: codec, clock: clock)
         } catch {

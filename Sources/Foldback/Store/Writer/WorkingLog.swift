@@ -97,7 +97,11 @@ package struct WorkingLog: Sendable {
     /// - Returns: The state that readers see after the commit.
     package mutating func prepareToPublish() -> PublishedState {
         let published = fold.makePublishedState()
-        for fold in fold.rows { batch.writeRows(of: fold.batch()) }
+        let conflicts = fold.takeConflictNotes()
+        for rows in fold.rows { batch.writeRows(of: rows.batch(conflictsFrom: conflicts?.start)) }
+        for (sequence, note) in conflicts?.notes ?? [] {
+            batch.writeConflictNote(note, at: sequence)
+        }
         return published
     }
 
