@@ -35,17 +35,29 @@ extension LogFold {
     }
 
     /// Whether this code reads all events that the states and views have.
-    var readsAll: Bool {
+    var readsAll: Bool { readsAll(from: 0) }
+
+    private func readsAll(from number: IntentNumber) -> Bool {
         unread.isEmpty && partlyRead.isEmpty
-            && state.overlay.allSatisfy {
-                !$0.value.payload.isUnreadable && $0.value.payload.unreadPart == nil
-            }
+            && state.overlay.from(number).allSatisfy { $0.value.payload.isReadWhole }
+    }
+
+    /// Whether this code reads all events that the states and views have, if it did before a change.
+    private func readsAll(after change: ViewChange) -> Bool {
+        switch change {
+        case .unchanged: unread.isEmpty && partlyRead.isEmpty
+        case .apply(let intent): readsAll(from: intent.recorded.number)
+        case .rollBack(let number), .replace(let number, _): readsAll(from: number)
+        case .rebase: readsAll
+        }
     }
 
     /// Notes the conflicts after the entry that was appended last.
-    mutating func noteConflicts() {
+    ///
+    /// - Parameter change: what the entry changed in the views.
+    mutating func noteConflicts(after change: ViewChange = .unchanged) {
         guard conflictNotes != nil else { return }
-        guard unread.isEmpty, partlyRead.isEmpty else { return conflictNotes = nil }
+        guard readsAll(after: change) else { return conflictNotes = nil }
         let decided = decidedConflicts
         conflictNotes?.take(decided, after: state.sequence)
     }
@@ -95,4 +107,9 @@ extension LogFold {
         fold.rebaseViews()
         return fold.groups[0].agreesWithKnown && fold.readsAll ? fold : nil
     }
+}
+
+extension Payload {
+    /// Whether this code reads the event with all its members.
+    fileprivate var isReadWhole: Bool { !isUnreadable && unreadPart == nil }
 }

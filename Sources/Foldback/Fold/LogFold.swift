@@ -125,7 +125,7 @@ package struct LogFold: Sendable {
         for index in rows.indices { rows[index].confirm(plan.confirm, at: sequence) }
         performInViews(plan)
         share(asAt: sequence)
-        noteConflicts()
+        noteConflicts(after: plan.view)
     }
 
     mutating func performInViews(_ plan: FoldPlan) {
