@@ -143,7 +143,7 @@ package struct Verifier {
             sequences = try verifier.storage.checkpointSequences(upTo: last).filter { $0 > done }
         }
         var checkpoints = sequences[...]
-        var notes = try conflictNotes()
+        var notes = ConflictNoteReader()
         isWhole = false
         var fold = fold
         defer { self.fold = fold }
