@@ -33,6 +33,18 @@
         @Option(help: "Only entries before this moment.")
         var until: String?
 
+        @Option(
+            help: ArgumentHelp(
+                "Only entries with which a conflict began (conflict), or with a confirmed event that was skipped because it does not fit the state (fault).",
+                discussion: "As the tool's first projection folds them.", valueName: "trouble"))
+        var with: Trouble?
+
+        /// What may not fit the state after an entry.
+        enum Trouble: String, CaseIterable, ExpressibleByArgument, Sendable {
+            case conflict
+            case fault
+        }
+
         /// The words of a command line that give the same filter.
         var words: [String] {
             func option(_ name: String, _ value: String?) -> [String] {
@@ -40,7 +52,7 @@
             }
             return kind.flatMap { ["--kind", $0] } + option("--intent", intent.map { "\($0)" })
                 + option("--key", key) + option("--state", state) + option("--since", since)
-                + option("--until", until)
+                + option("--until", until) + option("--with", with?.rawValue)
         }
 
         func validate() throws {
@@ -81,19 +93,26 @@
 
         /// Returns a function that decides whether to print an entry. `--state` means the state at
         /// the end of the log.
-        func predicate(in reader: LogReader) throws -> (LogEntry<[UInt8]>) throws -> Bool {
-            var matcher = try matcher(in: reader)
+        ///
+        /// - Parameter view: the projection that `--with` asks; nil if the tool has none.
+        func predicate(
+            in reader: LogReader, _ view: (any ReplayedView)?
+        ) throws -> (LogEntry<[UInt8]>) throws -> Bool {
+            var matcher = try matcher(in: reader, view)
             return { try matcher.matches($0) }
         }
 
         /// Returns a value that decides the same. It may be kept while the log grows.
-        func matcher(in reader: LogReader) throws -> EntryMatcher {
+        func matcher(
+            in reader: LogReader, _ view: (any ReplayedView)?
+        ) throws -> EntryMatcher {
             let (since, until) = try times()
             let wanted = state.flatMap { IntentState(rawValue: $0) }
             return EntryMatcher(
                 kinds: Set(kind), since: since, until: until, key: key.map { ExactString($0) },
                 wanted: wanted, states: wanted == nil ? nil : try reader.states(),
-                intent: try intent.map { try EntryMatcher.Intent(IntentNumber($0), in: reader) })
+                intent: try intent.map { try EntryMatcher.Intent(IntentNumber($0), in: reader) },
+                folding: try with.map { try EntryMatcher.Folding($0, reader, view) })
         }
     }
 
@@ -107,8 +126,10 @@
         fileprivate let wanted: IntentState?
         fileprivate let states: (@Sendable (IntentNumber) throws(LogError) -> IntentState?)?
         fileprivate var intent: Intent?
+        fileprivate var folding: Folding?
 
-        /// - Parameter entry: the next entry. Entries come in the order of the log.
+        /// - Parameter entry: the next entry. Entries come in the order of the log; an earlier one
+        ///   costs a new fold with `--with`.
         mutating func matches(_ entry: LogEntry<[UInt8]>) throws -> Bool {
             let time = entry.time.millisecondsSince1970
             guard kinds.isEmpty || kinds.contains(entry.kindName),
@@ -116,13 +137,49 @@
             else { return false }
             if let isOfIntent = intent?.isIn(entry), !isOfIntent { return false }
             if let key, !entry.touches(key) { return false }
-            guard let wanted else { return true }
-            guard let number = entry.ownIntent else { return false }
-            return try states?(number) == wanted
+            if let wanted {
+                guard let number = entry.ownIntent, try states?(number) == wanted else {
+                    return false
+                }
+            }
+            return try folding?.isWith(entry.sequence) ?? true
         }
     }
 
     extension EntryMatcher {
+        /// A fold that says what did not fit the state after an entry, and did before it.
+        struct Folding: Sendable {
+            private let wanted: EntryFilter.Trouble
+            private let log: LogReader
+            private let view: any ReplayedView
+            private var frames: any FrameReader
+
+            init(
+                _ wanted: EntryFilter.Trouble, _ log: LogReader, _ view: (any ReplayedView)?
+            ) throws {
+                guard let view else {
+                    throw ValidationError(
+                        "--with \(wanted.rawValue) needs a projection, and this tool has none")
+                }
+                (self.wanted, self.log, self.view) = (wanted, log, view)
+                frames = try view.frames(log, after: 0)
+            }
+
+            mutating func isWith(_ sequence: LogSequence) throws -> Bool {
+                if frames.sequence >= sequence { frames = try view.frames(log, after: 0) }
+                var before = frames.troubles
+                while frames.sequence < sequence {
+                    before = frames.troubles
+                    guard try frames.skip() else { return false }
+                }
+                let now = frames.troubles
+                return switch wanted {
+                case .conflict: now.hasConflict(notIn: before)
+                case .fault: now.hasFault(notIn: before)
+                }
+            }
+        }
+
         /// An intent of the log.
         ///
         /// A batch may name an intent of another replica with the same number. Only the entry that

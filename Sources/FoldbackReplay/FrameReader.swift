@@ -10,8 +10,8 @@
         var sequence: LogSequence { get }
         /// The state after that entry, as `at --json` prints it.
         var state: JSON { mutating get }
-        /// The numbers of conflicted intents and of faults in that state. O(1).
-        var troubleCounts: (conflicted: Int, faults: Int) { mutating get }
+        /// What does not fit that state.
+        var troubles: Troubles { mutating get }
         /// Applies the next entry, and returns what it changed; nil at the end.
         mutating func nextFrame() throws -> SeenFrame?
         /// Applies the next entry without telling what it changed. Returns false at the end.

@@ -31,9 +31,12 @@ package struct LogFrames<P: Projection>: Sendable {
     /// - Complexity: O(n) in both states.
     package var state: JSON { mutating get { replay.snapshot.json } }
 
-    /// The numbers of conflicted intents and of faults in the state.
-    package var troubleCounts: (conflicted: Int, faults: Int) {
-        mutating get { (replay.snapshot.conflicted.count, replay.snapshot.faults.count) }
+    /// What does not fit the state after the last entry that was applied.
+    package var troubles: Troubles {
+        mutating get {
+            Troubles(
+                conflicted: replay.snapshot.conflicted, faultCount: replay.snapshot.faults.count)
+        }
     }
 
     /// Applies the next entry, and returns what it changed; nil at the end.
@@ -183,6 +186,19 @@ package struct LogFrames<P: Projection>: Sendable {
         return LogReader.changedIntents(
             from: before.effects ?? before.snapshot.effects(after: 0), to: effects)
     }
+}
+
+/// What does not fit a state: the conflicted intents, and the number of events that were skipped.
+package struct Troubles: Sendable {
+    package let conflicted: [IntentNumber]
+    package let faultCount: Int
+
+    /// Whether an intent is conflicted that was not in the state before an entry.
+    package func hasConflict(notIn before: Troubles) -> Bool {
+        conflicted != before.conflicted && !Set(conflicted).isSubset(of: before.conflicted)
+    }
+
+    package func hasFault(notIn before: Troubles) -> Bool { faultCount > before.faultCount }
 }
 
 /// One entry with its effect on the states.

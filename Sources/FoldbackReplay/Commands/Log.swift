@@ -33,8 +33,8 @@
 
         func run() throws {
             let reader = try log.reader()
-            let printer = EntryPrinter(
-                reader, try filter.predicate(in: reader), json, Tool.group.first?.view)
+            let view = Tool.group.first?.view
+            let printer = EntryPrinter(reader, try filter.predicate(in: reader, view), json, view)
             guard let last else { return _ = try printer.print(from: reader.first) }
             _ = try printer.printLast(last, of: try reader.lastSequence())
         }
@@ -85,8 +85,8 @@
                     "\(LogArgument.shown(log.path)) is a file and does not grow; use -f with a log")
             }
             let reader = try log.reader()
-            let printer = EntryPrinter(
-                reader, try filter.predicate(in: reader), json, Tool.group.first?.view)
+            let view = Tool.group.first?.view
+            let printer = EntryPrinter(reader, try filter.predicate(in: reader, view), json, view)
             var next = try printer.printLast(count, of: try reader.lastSequence())
             guard !log.isFile else { return try untilCaughtUp ? requireCaughtUp(reader) : () }
             // The status needs a fold of the log, and it changes only with a new entry.

@@ -53,7 +53,9 @@
             self.text = text.map { SearchedText($0) }
             dependsOnEnd = filter.state != nil
             // The options are plain values. Only their wrappers are not Sendable.
-            self.filter = { try EntryFilter(words: words).matcher(in: log.reader) }
+            self.filter = {
+                try EntryFilter(words: words).matcher(in: log.reader, log.projections[0].view)
+            }
             content = Mutex(Content(next: log.reader.first))
         }
 

@@ -3,6 +3,35 @@
     import FoldbackHistory
     import Synchronization
 
+    /// The entries that a strip of the whole log marks.
+    struct EntryMarks {
+        private(set) var rejected: [LogSequence] = []
+        /// With which a conflict began.
+        private(set) var conflicted: [LogSequence] = []
+        /// With an event that was skipped.
+        private(set) var faulted: [LogSequence] = []
+        /// The last entry that was looked at.
+        private(set) var through: LogSequence = 0
+
+        mutating func take(_ frame: SeenFrame, _ before: Troubles, _ now: Troubles) {
+            through = frame.sequence
+            if frame.entry["kind"] == "rejected" { rejected.append(through) }
+            if now.hasConflict(notIn: before) { conflicted.append(through) }
+            if now.hasFault(notIn: before) { faulted.append(through) }
+        }
+
+        func after(_ sequence: LogSequence) -> EntryMarks {
+            func later(_ marks: [LogSequence]) -> [LogSequence] {
+                Array(marks[marks.partitioningIndex { $0 > sequence }...])
+            }
+            var marks = self
+            marks.rejected = later(rejected)
+            marks.conflicted = later(conflicted)
+            marks.faulted = later(faulted)
+            return marks
+        }
+    }
+
     /// Makes the state after any entry of a long log quickly available, for one projection.
     ///
     /// A first pass in the background keeps copies of its frame reader. A copy shares the states
@@ -32,6 +61,7 @@
             var isRunning = false
             /// Whether the first pass has not reached the end.
             var isScouting = true
+            var marks = EntryMarks()
             /// Whether an error has ended the passes.
             var hasFailed = false
         }
@@ -85,14 +115,20 @@
             }
         }
 
+        /// Returns the marks after `sequence`, as far as the second pass has come.
+        func marks(after sequence: LogSequence) -> EntryMarks {
+            content.withLock { $0.marks }.after(sequence)
+        }
+
         /// Returns the counts of conflicts and faults after an entry; nil if the passes have not
         /// come that far.
         func counts(at sequence: LogSequence) -> InspectorAnswers.StateCounts? {
             let scout = content.withLock { $0.scout }
             guard var scout, scout.sequence == sequence else { return nil }
-            let counts = scout.troubleCounts
+            let troubles = scout.troubles
             return InspectorAnswers.StateCounts(
-                sequence: sequence, conflicted: counts.conflicted, faults: counts.faults)
+                sequence: sequence, conflicted: troubles.conflicted.count,
+                faults: troubles.faultCount)
         }
 
         // MARK: Passes
@@ -195,12 +231,18 @@
             }
             var reader = try counter ?? view.frames(log.reader, after: 0)
             var counts: [UInt32] = []
+            var marks = content.withLock { $0.marks }
+            var before = reader.troubles
             while counts.count < Self.pieceCount / 4, let frame = try reader.nextFrame() {
                 counts.append(UInt32(clamping: frame.viewChangeCount))
+                let now = reader.troubles
+                marks.take(frame, before, now)
+                before = now
             }
             content.withLock { content in
                 content.counter = reader
                 content.changes += counts
+                content.marks = marks
             }
             return !counts.isEmpty
         }

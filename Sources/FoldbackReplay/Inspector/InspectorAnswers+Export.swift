@@ -17,7 +17,9 @@
                 throw ValidationError("a filter is only for as=ndjson: a state needs all entries")
             }
             let end = try query.number("to").map { LogSequence($0) }
-            let matcher = try await short.run { [log] in try filter.matcher(in: log.reader) }
+            let matcher = try await short.run { [log] in
+                try filter.matcher(in: log.reader, log.projections[0].view)
+            }
             return try await long.run {
                 let entries = try self.entries(matcher, search, upTo: end)
                 return ["files": .files(try self.files(form, entries, projection))]

@@ -26,6 +26,15 @@
             }
         }
 
+        /// Returns the marks of the entries after a sequence, and up to which entry they are known.
+        func marks(_ query: InspectorQuery) throws -> JSON {
+            let found = index(of: try projection(query)).marks(after: try query.sequence("after"))
+            return [
+                "rejected": .of(found.rejected), "conflicted": .of(found.conflicted),
+                "faulted": .of(found.faulted), "through": .of(found.through),
+            ]
+        }
+
         /// Returns the verdict of `verify` over the first projection.
         func verification() async throws -> JSON {
             try await long.run { [log] in

@@ -51,6 +51,7 @@
             case "/api/at": try await state(query)
             case "/api/why": try await causes(query)
             case "/api/story": try await story(query)
+            case "/api/marks": try marks(query)
             case "/api/verify": try await verification()
             case "/api/plot": try await plot(query)
             case "/api/branch": try await branchState(query)

@@ -62,7 +62,7 @@
         /// The filter that the query describes with the options of `log`, as words of a command
         /// line; see ``EntryFilter``.
         var filterWords: [String] {
-            ["kind", "intent", "key", "state", "since", "until"].flatMap { name in
+            ["kind", "intent", "key", "state", "since", "until", "with"].flatMap { name in
                 all(name).filter { !$0.isEmpty }.map { "--\(name)=\($0)" }
             }
         }

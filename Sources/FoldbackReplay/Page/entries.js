@@ -2,7 +2,7 @@
 
 import { button, byID, counted, el, grouped, mark, timeText } from "./dom.js";
 import { numberOf } from "./json.js";
-import { entryKinds, filterFlaw, filterOptions, intentStates, isFilterEmpty } from "./filters.js";
+import { entryKinds, fieldNames, filterFlaw, filterNames, filterOptions, intentStates, isFilterEmpty, troubles } from "./filters.js";
 import { entryWords, keyOf, kindName, kindWords, markOf } from "./words.js";
 import { commandLabel, filterCommand } from "./commands.js";
 import { commandNodes } from "./pieces.js";
@@ -171,6 +171,17 @@ export class Entries {
             ...intentStates.map((state) => el("option", { value: state }, state)),
           ),
         ),
+        el(
+          "div",
+          { class: "field" },
+          el("label", { for: "filter-with" }, "Entries"),
+          el(
+            "select",
+            { id: "filter-with", name: "with" },
+            el("option", { value: "" }, "with or without trouble"),
+            ...troubles.map(([value, words]) => el("option", { value }, words)),
+          ),
+        ),
         field("since", "From (UTC)", "2026-11-21"),
         field("until", "Before (UTC)", "2026-11-21T15:04:05Z"),
       ),
@@ -202,7 +213,7 @@ export class Entries {
     const filter = {};
     const kinds = [...form.querySelectorAll("[name=kind]:checked")].map((node) => node.value);
     if (kinds.length > 0) filter.kind = kinds;
-    for (const name of ["intent", "key", "state", "since", "until"]) {
+    for (const name of fieldNames) {
       const value = byID(`filter-${name}`).value.trim();
       if (value !== "") Reflect.set(filter, name, value);
     }
@@ -218,7 +229,7 @@ export class Entries {
     const { filter } = this.app.model;
     for (const node of byID("filters").querySelectorAll("[name=kind]"))
       node.checked = (filter.kind ?? []).includes(node.value);
-    for (const name of ["intent", "key", "state", "since", "until", "text"]) {
+    for (const name of filterNames) {
       byID(`filter-${name}`).value = Reflect.get(filter, name) ?? "";
     }
     this.showToggle();
@@ -230,8 +241,7 @@ export class Entries {
     const { filter } = this.app.model;
     const count =
       (filter.kind ?? []).length +
-      ["intent", "key", "state", "since", "until"].filter((name) => Reflect.get(filter, name))
-        .length;
+      fieldNames.filter((name) => Reflect.get(filter, name)).length;
     byID("filters-toggle").textContent = count > 0 ? `Filters (${count})` : "Filters";
   }
 

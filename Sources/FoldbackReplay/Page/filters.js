@@ -4,7 +4,7 @@ import { ExactNumber, isObject, jsonText, numberOf } from "./json.js";
 
 /** What the list of entries shows. Absent members do not filter.
     @typedef {{kind?: string[], intent?: string, key?: string, state?: string, since?: string,
-      until?: string, text?: string}} Filter */
+      until?: string, with?: string, text?: string}} Filter */
 
 export const entryKinds = [
   "intent",
@@ -20,7 +20,12 @@ export const entryKinds = [
   "confirmed",
 ];
 export const intentStates = ["pending", "accepted", "confirmed", "rejected", "withdrawn"];
-export const filterNames = ["intent", "key", "state", "since", "until", "text"];
+export const troubles = [
+  ["conflict", "where a conflict began"],
+  ["fault", "with a fault"],
+];
+export const fieldNames = ["intent", "key", "state", "since", "until", "with"];
+export const filterNames = [...fieldNames, "text"];
 
 /** @param {Filter} filter */
 export function isFilterEmpty(filter) {
@@ -46,7 +51,7 @@ export function filterParameters(filter, into = new URLSearchParams()) {
     @returns {string[]} */
 export function filterOptions(filter) {
   const options = (filter.kind ?? []).flatMap((kind) => ["--kind", kind]);
-  for (const name of filterNames.filter((name) => name !== "text")) {
+  for (const name of fieldNames) {
     const value = Reflect.get(filter, name);
     if (value) options.push(`--${name}`, value);
   }
@@ -123,13 +128,16 @@ export function eventsOf(entry) {
 /** Returns a function that decides whether an entry passes.
     @param {Filter} filter
     @param {import("./recorders.js").Recorders} recorders
-    @param {(intent: any) => string | undefined} stateOf an intent's state at the end */
-export function filterPredicate(filter, recorders, stateOf) {
+    @param {(intent: any) => string | undefined} stateOf an intent's state at the end
+    @param {(trouble: string) => number[]} entriesWith the entries where a conflict began, or with a
+      fault */
+export function filterPredicate(filter, recorders, stateOf, entriesWith) {
   const kinds = new Set(filter.kind ?? []);
   const since = filter.since ? momentOf(filter.since) : null;
   const until = filter.until ? momentOf(filter.until) : null;
   const wanted = filter.intent ? String(BigInt(filter.intent)) : null;
   const text = filter.text?.toLowerCase();
+  const troubled = filter.with ? new Set(entriesWith(filter.with)) : null;
   /** @param {any} entry */
   return (entry) => {
     if (kinds.size > 0 && !kinds.has(entry.kind)) return false;
@@ -145,6 +153,7 @@ export function filterPredicate(filter, recorders, stateOf) {
       return false;
     if (filter.state && (entry.kind !== "intent" || stateOf(entry.intent) !== filter.state))
       return false;
+    if (troubled && !troubled.has(entry.sequence)) return false;
     return !text || jsonText(entry).toLowerCase().includes(text);
   };
 }

@@ -6,7 +6,7 @@ import { BoundedCache, framesHop, framesMax, lowerBound, projectionNamed, readEn
 import { filterPredicate } from "./filters.js";
 import { Recorders } from "./recorders.js";
 import { FrameRun } from "./run.js";
-import { conflictPlaces, endStates, newConflicts, noteSettled, readStory } from "./stories.js";
+import { conflictPlaces, endStates, newConflicts, newFaults, noteSettled, readStory } from "./stories.js";
 import { markOf } from "./words.js";
 
 /** @typedef {{states: {before: number, state: import("./source.js").State}[],
@@ -114,8 +114,14 @@ export class EmbeddedSource {
     const key = jsonText(filter);
     if (key === "{}") return null;
     if (this.filtered?.key !== key) {
-      const passes = filterPredicate(filter, this.recorders, (intent) =>
-        this.endOf(jsonText(intent)),
+      const passes = filterPredicate(
+        filter,
+        this.recorders,
+        (intent) => this.endOf(jsonText(intent)),
+        (trouble) => {
+          const { conflicted, faulted } = this.troubles("");
+          return trouble === "conflict" ? conflicted : faulted;
+        },
       );
       /** @type {number[]} */
       const places = [];
@@ -253,14 +259,26 @@ export class EmbeddedSource {
     return causes;
   }
 
-  /** @param {string} projection */
-  async marks(projection) {
+  /** Returns the entries where a conflict began, and those with a fault.
+      @param {string} projection */
+  troubles(projection) {
     const { states, frames } = this.block(projection);
     const start = states[0]?.state ?? emptyState;
+    const at = (/** @type {number[]} */ indices) =>
+      indices.map((index) => this.entries[index].sequence);
+    return {
+      conflicted: at(newConflicts(start, frames)),
+      faulted: at(newFaults(frames)),
+    };
+  }
+
+  /** @param {string} projection */
+  async marks(projection) {
     const isRejected = (/** @type {any} */ entry) => markOf(entry) === "rejected";
     return {
       rejected: this.entries.filter(isRejected).map((entry) => entry.sequence),
-      conflicted: newConflicts(start, frames).map((index) => this.entries[index].sequence),
+      ...this.troubles(projection),
+      through: this.last,
     };
   }
 

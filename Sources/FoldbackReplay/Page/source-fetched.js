@@ -1,14 +1,13 @@
 // The data source of the inspector: a server at this page's own origin.
 
 import { isObject, jsonText, numberOf, parseJSON } from "./json.js";
-import { actorNoun, framesHop, framesMax, readEntry } from "./source.js";
+import { framesHop, framesMax, readEntry } from "./source.js";
 import { filterParameters } from "./filters.js";
 import { Recorders } from "./recorders.js";
 
 const retryDelays = [500, 1_000, 2_000, 5_000];
 const askedMax = 100;
-/** A search for rejections reads the whole log, and an answer has at most this many rows. */
-const [searchedEntriesMax, answerRowsMax] = [50_000, 500];
+const noMarks = { rejected: [], conflicted: [], faulted: [], through: 0 };
 
 /** @typedef {import("./source.js").Source} Source */
 
@@ -22,9 +21,9 @@ export class FetchedSource {
     this.first = 0;
     this.recorders = new Recorders(() => this.head.status);
     this.knowsIntents = true;
-    /** The rejections that were found.
-        @type {number[]} */
-    this.rejected = [];
+    /** The marks that were found, for each projection.
+        @type {Map<string, import("./source.js").Marks>} */
+    this.known = new Map();
   }
 
   /** Asks for the head and for the first entry. */
@@ -128,21 +127,21 @@ export class FetchedSource {
     return causes;
   }
 
-  /** Asks only for the rejections that came after those that are known. The inspector has no answer
-      about conflicts.
+  /** Asks only for the marks after those that are known.
+      @param {string} projection
       @returns {Promise<import("./source.js").Marks>} */
-  async marks() {
-    // The decisions of a server have no entries of this kind.
-    const isUnknown = this.count > searchedEntriesMax || actorNoun(this.head) !== null;
-    if (isUnknown) return { rejected: null, conflicted: null };
-    const rejected = [...this.rejected];
-    for (let isMore = true; isMore; ) {
-      const answer = await this.rows({ kind: ["rejected"] }, rejected.length, answerRowsMax);
-      rejected.push(...answer.rows.map((/** @type {any} */ { entry }) => entry.sequence));
-      isMore = !answer.isWhole || (answer.rows.length > 0 && rejected.length < answer.count);
-    }
-    this.rejected = rejected;
-    return { rejected, conflicted: null };
+  async marks(projection) {
+    const known = this.known.get(projection) ?? noMarks;
+    const parameters = new URLSearchParams({ projection, after: `${known.through}` });
+    const found = await request(`/api/marks?${parameters}`);
+    const marks = {
+      rejected: [...known.rejected, ...found.rejected.map(numberOf)],
+      conflicted: [...known.conflicted, ...found.conflicted.map(numberOf)],
+      faulted: [...known.faulted, ...found.faulted.map(numberOf)],
+      through: Math.max(known.through, numberOf(found.through)),
+    };
+    this.known.set(projection, marks);
+    return marks;
   }
 
   /** Reads the entries of an answer, and finds out which replicas recorded the intents that they

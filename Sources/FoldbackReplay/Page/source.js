@@ -27,9 +27,10 @@ import { isObject, numberOf } from "./json.js";
       view: {count: number, first: import("./json.js").Difference[]},
       confirmed: {count: number, first: import("./json.js").Difference[]}}} Absence */
 /** @typedef {{name: string, text: string}} TextFile */
-/** The sequences of rejections, and of entries where an intent became conflicted; null if the source
-    does not know them.
-    @typedef {{rejected: number[] | null, conflicted: number[] | null}} Marks */
+/** The sequences of rejections, of entries where an intent became conflicted, and of entries with a
+    fault, up to the entry `through`.
+    @typedef {{rejected: number[], conflicted: number[], faulted: number[],
+      through: number}} Marks */
 /** @typedef {import("./filters.js").Filter} Filter */
 
 /** @typedef {object} Source

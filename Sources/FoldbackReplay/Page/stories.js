@@ -40,6 +40,14 @@ export function newConflicts(start, frames) {
   return conflictChanges(start, frames, (old, now) => [...now].some((one) => !old.has(one)));
 }
 
+/** Returns the indices of the frames that add a fault.
+    @param {{patch: import("./json.js").PatchOperation[]}[]} frames */
+export function newFaults(frames) {
+  return frames.flatMap(({ patch }, index) =>
+    patch.some(({ path }) => path === "/faults") ? [index] : [],
+  );
+}
+
 /** @param {string} intent
     @param {any[]} entries
     @param {number} recorded the index of its own entry

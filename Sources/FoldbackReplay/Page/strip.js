@@ -8,8 +8,18 @@ const stripHeight = 20;
 /** How far the pointer may be from a mark. */
 const markReach = 5;
 
+/** The kinds of marks: the name, the state whose color it has, its shape, what it counts, and what it
+    says of an entry.
+    @type {["rejected" | "conflicted" | "faulted", string, string, string, string][]} */
+const markKinds = [
+  ["rejected", "rejected", " 1l3 4l-3 4l-3-4z", "rejection", "rejected"],
+  ["conflicted", "conflicted", " 11l3.5 7h-7z", "new conflict", "a conflict began"],
+  ["faulted", "conflicted", " 1h2v9h-2z", "fault", "a confirmed event does not fit the state"],
+];
+const pauseUntilCounted = 500;
+
 /** The whole log over the slider: the window of the timeline, the selected entry, and marks where
-    intents were rejected and where conflicts began. By keyboard, the slider and the filters lead to
+    intents were rejected, where conflicts began, and where events were skipped. By keyboard, the slider and the filters lead to
     the same entries. */
 export class LogStrip {
   /** @param {import("./model.js").App} app */
@@ -19,7 +29,7 @@ export class LogStrip {
     this.width = 0;
     /** Where the marks are.
         @type {import("./source.js").Marks} */
-    this.marks = { rejected: [], conflicted: [] };
+    this.marks = { rejected: [], conflicted: [], faulted: [], through: 0 };
     this.known = "";
     const slider = byID("window-slider");
     slider.addEventListener("change", () => app.select(Number(slider.value)));
@@ -66,12 +76,15 @@ export class LogStrip {
     // The page says elsewhere that the inspector does not answer. The next selection asks again.
     if (marks === null) return void (this.known = "");
     this.marks = marks;
-    const words = [
-      [marks.rejected, "rejection"],
-      [marks.conflicted, "new conflict"],
-    ].flatMap(([found, what]) => (found ? [counted(found.length, what)] : []));
+    const words = markKinds.flatMap(([name, , , what]) =>
+      marks[name].length > 0 ? [counted(marks[name].length, what)] : [],
+    );
     byID("strip-words").textContent = words.length > 0 ? `Marks: ${words.join(", ")}.` : "";
     this.paint();
+    if (marks.through >= source.last) return;
+    // The inspector still counts.
+    this.known = "";
+    setTimeout(() => this.load(), pauseUntilCounted);
   }
 
   /** @param {number} sequence */
@@ -89,13 +102,10 @@ export class LogStrip {
     const place = first + Math.min(1, Math.max(0, share)) * (last - first);
     let found = { sequence: Math.round(place), what: "" };
     let reach = markReach;
-    for (const [sequences, what] of [
-      [this.marks.rejected, ": rejected"],
-      [this.marks.conflicted, ": a conflict began"],
-    ])
-      for (const sequence of sequences ?? []) {
+    for (const [name, , , , words] of markKinds)
+      for (const sequence of this.marks[name]) {
         const distance = Math.abs(this.x(sequence) - x);
-        if (distance < reach) [found, reach] = [{ sequence, what }, distance];
+        if (distance < reach) [found, reach] = [{ sequence, what: `: ${words}` }, distance];
       }
     return found;
   }
@@ -106,8 +116,8 @@ export class LogStrip {
     const { first, last } = moment.window;
     const [from, to, here] = [first, last, moment.sequence].map((one) => this.x(one));
     const height = stripHeight;
-    const shapes = (/** @type {number[] | null} */ sequences, /** @type {string} */ shape) =>
-      [...new Set((sequences ?? []).map((one) => Math.round(this.x(one))))]
+    const shapes = (/** @type {number[]} */ sequences, /** @type {string} */ shape) =>
+      [...new Set(sequences.map((one) => Math.round(this.x(one))))]
         .map((x) => `M${x}${shape}`)
         .join("");
     this.node.replaceChildren(
@@ -115,10 +125,9 @@ export class LogStrip {
         "svg",
         { width: this.width, height },
         el("rect", { class: "shown", x: from, width: Math.max(4, to - from), height, rx: 3 }),
-        ...[
-          ["rejected", shapes(this.marks.rejected, " 1l3 4l-3 4l-3-4z")],
-          ["conflicted", shapes(this.marks.conflicted, " 11l3.5 7h-7z")],
-        ].map(([state, d]) => el("path", { "data-state": state, d })),
+        ...markKinds.map(([name, state, shape]) =>
+          el("path", { "data-mark": name, "data-state": state, d: shapes(this.marks[name], shape) }),
+        ),
         el("rect", { class: "here", x: here - 1, width: 2, height }),
       ),
     );

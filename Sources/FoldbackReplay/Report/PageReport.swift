@@ -41,7 +41,7 @@
         init(_ log: InspectedLog, _ selection: ReportSelection) throws {
             self.log = log
             self.selection = selection
-            var matcher = try selection.filter.matcher(in: log.reader)
+            var matcher = try selection.filter.matcher(in: log.reader, log.projections[0].view)
             let end = try log.reader.lastSequence()
             let last = min(selection.last ?? end, end)
             var found: [Chosen] = []

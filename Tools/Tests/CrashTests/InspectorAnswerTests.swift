@@ -17,6 +17,7 @@ import Testing
             #"{"do":"record","force":true,"event":{"op":"increment","key":"draft","field":"a","by":1}}"#,
             #"{"do":"withdraw","intent":4}"#,
             #"{"do":"acknowledge","intent":6}"#,
+            #"{"do":"acknowledge","intent":7}"#,
         ]
 
     private static func entries(_ rows: JSON) -> [JSON] {
@@ -38,6 +39,8 @@ import Testing
             [("since", "2020-01-01")], [("until", "2020-01-01")],
             [("since", "2020-01-01T00:00:00Z"), ("kind", "withdrawn")],
             [("kind", "intent"), ("key", "draft"), ("state", "rejected")],
+            [("with", "conflict")], [("with", "fault")],
+            [("with", "conflict"), ("kind", "rejected")],
         ]
         for filter in filters {
             let words = filter.flatMap { ["--\($0.name)", $0.value] }
@@ -57,6 +60,33 @@ import Testing
                 #expect(place["offset"] == .integer(Int64(index)), "\(filter), \(sequence)")
             }
         }
+    }
+
+    @Test func `log --with has the entries after which a state has more trouble`() throws {
+        try ReplayStory.makeLog(directory.log, Self.lines)
+        let log = directory.log.path
+        let states = try (0...Self.lines.count).map { try lines("at", log, "\($0)", "--json")[0] }
+        var wanted: [String: [Int64]] = ["conflict": [], "fault": []]
+        for (sequence, (before, now)) in zip(Int64(1)..., zip(states, states.dropFirst())) {
+            let old = before["conflicted"]?.arrayValue ?? []
+            let new = now["conflicted"]?.arrayValue ?? []
+            if new.contains(where: { !old.contains($0) }) { wanted["conflict"]?.append(sequence) }
+            if before["faults"] != now["faults"] { wanted["fault"]?.append(sequence) }
+        }
+        let inspector = try InspectorProcess([log])
+        let marks = try inspector.get("/api/marks?after=0")
+        #expect(marks["through"] == .integer(Int64(Self.lines.count)))
+        for (trouble, name) in [("conflict", "conflicted"), ("fault", "faulted")] {
+            let sequences = try #require(wanted[trouble])
+            #expect(!sequences.isEmpty, "\(trouble)")
+            let seen = try lines("log", log, "--json", "--with", trouble)
+            #expect(seen.compactMap { $0["sequence"]?.integerValue } == sequences, "\(trouble)")
+            // The search for the last ones goes back in the log.
+            let last = try lines("log", log, "--json", "--with", trouble, "--last", "1")
+            #expect(last.compactMap { $0["sequence"]?.integerValue } == sequences.suffix(1))
+            #expect(marks[ExactString(name)] == .array(sequences.map { .integer($0) }))
+        }
+        #expect(try run([foldback, "log", log, "--with", "luck"]).status == 2)
     }
 
     @Test func `intents are found by their numbers`() throws {

@@ -179,6 +179,8 @@ extension ReportBrowserTests {
                         "since=2001-01-01&until=2002-01-01",
                         ["--since", "2001-01-01", "--until", "2002-01-01"], nil
                     ),
+                    ("with=conflict", ["--with", "conflict"], nil),
+                    ("with=fault&kind=confirmed", ["--with", "fault", "--kind", "confirmed"], nil),
                     ("text=sWeet", [], "sweet"),
                 ]
                 for check in checks {

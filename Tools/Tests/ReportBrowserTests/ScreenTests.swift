@@ -153,11 +153,8 @@ extension ReportBrowserTests {
             ) { page in
                 let words = "document.querySelector('#strip-words').textContent"
                 let count = Self.rejections.count
-                // The inspector does not answer where conflicts began.
-                try await page.until(
-                    way == .file
-                        ? "\(words) === 'Marks: \(count) rejections, \(count) new conflicts.'"
-                        : "\(words) === 'Marks: \(count) rejections.'")
+                let found = ["rejections", "new conflicts", "faults"].map { "\(count) \($0)" }
+                try await page.until("\(words) === 'Marks: \(found.joined(separator: ", ")).'")
                 let marks =
                     "document.querySelector('#strip [data-state=rejected]').getAttribute('d')"
                 #expect(
