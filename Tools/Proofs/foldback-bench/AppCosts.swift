@@ -26,10 +26,12 @@ struct AppCosts: Sendable {
                 name, log, openings: 5, OpeningProcess.report(ofTodos:))
             let store = try await OrdinaryLogs.open(at: log, .durable)
             bench.note("looking back in \(name)")
-            // The value's conflicts depend on the rows.
+            // The value's conflicts depend on the rows, and rows in the past are a fold from the first
+            // entry.
             figures += [
-                try await store.timesOfPastViews(count: 5).quartered(
+                try await store.timesOfPastViews(count: 20).quartered(
                     "\(name), past view of the value", unit: "ms", note: "evenly spaced sequences"),
+                try await pastRows(of: name, in: store),
                 try await page(of: name, in: store),
             ]
             bench.note("recording and answering in \(name)")
@@ -37,6 +39,23 @@ struct AppCosts: Sendable {
             await store.close()
             return figures
         }
+    }
+
+    private func pastRows(
+        of name: String, in store: Store<TodoCounts>
+    ) async throws -> Measurement {
+        let rows = store.projected(TodoRows.self)
+        let last = store.status.sequence.value
+        var times: [Double] = []
+        for place: UInt64 in 1...3 {
+            times.append(
+                try await milliseconds {
+                    let sequence = LogSequence(last * (2 * place - 1) / 6)
+                    _ = try await rows.read(at: sequence) { try $0.count(of: TodoRows.todos) }
+                })
+        }
+        return times.quartered(
+            "\(name), past rows", unit: "ms", note: "a fold from the first entry")
     }
 
     private func page(
@@ -48,7 +67,8 @@ struct AppCosts: Sendable {
             times.append(
                 try await milliseconds {
                     let page = try rows.read { rows in
-                        try rows.page(of: TodoRows.byDue, limit: Self.pageLimit).count
+                        // Each item is done at the end, and not due any more.
+                        try rows.page(of: TodoRows.byList, limit: Self.pageLimit).count
                     }
                     precondition(page == Self.pageLimit, "a page of \(page) rows")
                 })
