@@ -17,6 +17,24 @@ struct PageDamage: Error, Equatable {
     let what: String
 }
 
+/// The order of keys in a tree.
+enum KeyOrder {
+    /// LMDB's default order: by bytes, a prefix before a longer key.
+    case bytes
+    /// That of the free tree: numbers in the machine's byte order.
+    case number
+
+    /// - Complexity: one comparison of two numbers if both keys have 8 bytes, as most keys of a log.
+    @inline(__always)
+    func isBefore(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+        guard a.count == 8, b.count == 8 else {
+            return self == .bytes && TreePath.compare(a, b) < 0
+        }
+        let (a, b) = (a.loadUnaligned(as: UInt64.self), b.loadUnaligned(as: UInt64.self))
+        return self == .bytes ? UInt64(bigEndian: a) < UInt64(bigEndian: b) : a < b
+    }
+}
+
 /// A branch or leaf page: nodes in order of key.
 ///
 /// Each number in the page is checked before it is followed. The layout is that of MDB_page and
@@ -77,6 +95,7 @@ struct Page {
 
     func damage(_ what: String) -> PageDamage { PageDamage(page: number, what: what) }
 
+    @inline(__always)
     func node(_ index: Int) throws(PageDamage) -> Node {
         let (offset, key) = try key(index)
         let keyEnd = offset + Self.nodeHeaderBytes + key.count
@@ -105,9 +124,16 @@ struct Page {
         let keySize = Int(bytes.loadUnaligned(fromByteOffset: offset + 6, as: UInt16.self))
         let keyEnd = keyStart + keySize
         guard keyEnd <= bytes.count else { throw damage("the key of node \(index) is too long") }
-        return (offset, UnsafeRawBufferPointer(rebasing: bytes[keyStart..<keyEnd]))
+        return (offset, part(keyStart, keySize))
     }
 
+    /// Returns bytes of the page. The caller has checked that they are in it.
+    @inline(__always)
+    private func part(_ start: Int, _ count: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: bytes.baseAddress.map { $0 + start }, count: count)
+    }
+
+    @inline(__always)
     private func content(
         _ index: Int, flags: UInt16, at start: Int, size: Int
     ) throws(PageDamage) -> Content {
@@ -116,7 +142,7 @@ struct Page {
         guard start + here <= bytes.count else {
             throw damage("the value of node \(index) is too long")
         }
-        let value = UnsafeRawBufferPointer(rebasing: bytes[start..<start + here])
+        let value = part(start, here)
         switch flags {
         case 0: return .value(value)
         case 1: return .overflow(page: value.loadUnaligned(as: UInt64.self), bytes: size)
@@ -134,27 +160,51 @@ struct Page {
     }
 
     /// Checks the whole page, except what depends on other pages.
+    ///
+    /// - Returns: whether all values are in this page.
     /// - Throws: the first damage.
+    @discardableResult
     func requireSound(
-        in bounds: Bounds, childrenMin: Int = 2,
-        order: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
-    ) throws(PageDamage) {
+        in bounds: Bounds, childrenMin: Int = 2, order: KeyOrder = .bytes
+    ) throws(PageDamage) -> Bool {
         guard kind == .leaf || count >= childrenMin else { throw damage("it has only one child") }
+        var hasAllValues = true
         var last: UnsafeRawBufferPointer?
         for index in 0..<count {
-            // A leaf node also has a value, which must end inside the page. `node` checks that.
-            let key = kind == .branch ? try self.key(index).key : try node(index).key
-            // LMDB does not use the first key of a branch. It may be empty.
-            if kind == .branch, index == 0 { continue }
-            if let last, !order(last, key) { throw damage("key \(index) is out of order") }
-            if last == nil, let low = bounds.low, order(key, low) {
+            let key: UnsafeRawBufferPointer
+            if kind == .branch {
+                key = try self.key(index).key
+                // LMDB does not use the first key of a branch. It may be empty.
+                if index == 0 { continue }
+            } else {
+                // A leaf node also has a value, which must end inside the page. `node` checks that.
+                let node = try node(index)
+                if case .value = node.content {} else { hasAllValues = false }
+                key = node.key
+            }
+            if let last, !order.isBefore(last, key) {
+                throw damage("key \(index) is out of order")
+            }
+            if last == nil, let low = bounds.low, order.isBefore(key, low) {
                 throw damage("key \(index) belongs to an earlier page")
             }
             last = key
         }
-        if let last, let high = bounds.high, !order(last, high) {
+        if let last, let high = bounds.high, !order.isBefore(last, high) {
             throw damage("its last key belongs to a later page")
         }
+        return hasAllValues
+    }
+
+    /// Returns whether all values of a leaf are in this page. Checks only where the nodes begin.
+    func hasAllValues() throws(PageDamage) -> Bool {
+        for index in 0..<count {
+            let (offset, _) = try key(index)
+            guard bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt16.self) == 0 else {
+                return false
+            }
+        }
+        return true
     }
 
     /// Returns the range of keys that this page allows in its child at `index`.

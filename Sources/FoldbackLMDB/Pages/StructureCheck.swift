@@ -16,6 +16,9 @@ struct StructureCheck {
         case tables(except: Set<String>)
     }
 
+    /// What a check does with each node of a tree's leaves.
+    private typealias Visit = (inout StructureCheck, Page.Node) throws(PageDamage) -> Void
+
     private enum Use: UInt8 {
         case unknown, used, free
     }
@@ -25,6 +28,9 @@ struct StructureCheck {
     private var lastUsed = 2
     private let scope: Scope
     private var leavesLeft = Int.max
+    /// The number of leaves to check as a whole. Of the others, only the values on separate pages
+    /// count.
+    private var soundLeavesLeft = Int.max
     private var counted = Counted()
     /// Whether all leaves were read. Then each page must be known as used or free.
     private var isComplete = true
@@ -45,7 +51,8 @@ struct StructureCheck {
     /// The number of leaves of each table that a check reads, in a fraction of a millisecond. The
     /// other leaves of a larger table are checked when they are read or written.
     private static let leavesMax = 256
-    /// The same limit for tables with values on separate pages. Only leaves name these pages.
+    /// The number of leaves that a check reads in a table with values on separate pages, because only
+    /// leaves name these pages.
     private static let overflowLeavesMax = 8_192
 
     /// - Complexity: O(n) in branches, free pages and leaves that are read; 1 byte of memory for
@@ -108,7 +115,7 @@ struct StructureCheck {
             return
         }
         switch scope {
-        case .everything: leavesLeft = .max
+        case .everything: break
         case .tables(except: let skipped) where skipped.contains(name):
             isComplete = false
             collectingDamage { check throws(PageDamage) in
@@ -117,14 +124,15 @@ struct StructureCheck {
             return
         case .tables:
             leavesLeft = tree.overflowPages > 0 ? Self.overflowLeavesMax : Self.leavesMax
+            soundLeavesLeft = Self.leavesMax
         }
-        walk(tree, named: name) { _, _ in }
-        leavesLeft = .max
+        walk(tree, named: name, nil)
+        (leavesLeft, soundLeavesLeft) = (.max, .max)
     }
 
     private mutating func walk(
         _ tree: Tree, named name: String?, byBytes: Bool = true,
-        _ each: (inout StructureCheck, Page.Node) throws(PageDamage) -> Void
+        _ each: Visit?
     ) {
         let before = counted
         counted = Counted()
@@ -152,7 +160,7 @@ struct StructureCheck {
 
     private mutating func walk(
         _ number: UInt64, _ bounds: Page.Bounds, depth: Int, _ byBytes: Bool,
-        _ each: (inout StructureCheck, Page.Node) throws(PageDamage) -> Void
+        _ each: Visit?
     ) throws(PageDamage) {
         try use(number, 1)
         guard depth > 1 else {
@@ -170,7 +178,7 @@ struct StructureCheck {
         // writes it.
         try page.requireSound(
             in: bounds, childrenMin: byBytes ? 2 : 1,
-            order: byBytes ? Self.isBeforeByBytes : Self.isBeforeByNumber)
+            order: byBytes ? .bytes : .number)
         for index in 0..<page.count {
             guard case .child(let child) = try page.node(index).content else { continue }
             if depth == 2, leavesLeft <= 0 {
@@ -190,10 +198,18 @@ struct StructureCheck {
 
     private mutating func walkLeaf(
         _ page: Page, _ bounds: Page.Bounds, _ byBytes: Bool,
-        _ each: (inout StructureCheck, Page.Node) throws(PageDamage) -> Void
+        _ each: Visit?
     ) throws(PageDamage) {
-        try page.requireSound(
-            in: bounds, order: byBytes ? Self.isBeforeByBytes : Self.isBeforeByNumber)
+        soundLeavesLeft -= 1
+        let hasAllValues =
+            soundLeavesLeft >= 0
+            ? try page.requireSound(in: bounds, order: byBytes ? .bytes : .number)
+            : try page.hasAllValues()
+        // Most leaves of a table need no second look.
+        if hasAllValues, each == nil {
+            counted.entries += UInt64(page.count)
+            return
+        }
         for index in 0..<page.count {
             let node = try page.node(index)
             counted.entries += 1
@@ -203,7 +219,7 @@ struct StructureCheck {
                 counted.overflow += UInt64(pages)
                 try use(first, pages)
             }
-            try each(&self, node)
+            try each?(&self, node)
         }
     }
 
@@ -254,18 +270,5 @@ struct StructureCheck {
             uses[Int(page)] = .free
             last = page
         }
-    }
-
-    private static func isBeforeByBytes(
-        _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer
-    ) -> Bool {
-        TreePath.compare(a, b) < 0
-    }
-
-    private static func isBeforeByNumber(
-        _ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer
-    ) -> Bool {
-        guard a.count == 8, b.count == 8 else { return false }
-        return a.loadUnaligned(as: UInt64.self) < b.loadUnaligned(as: UInt64.self)
     }
 }

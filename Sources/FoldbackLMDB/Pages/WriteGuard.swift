@@ -159,7 +159,7 @@ final class WriteGuard {
 
     private func requireSound(_ page: Page, _ bounds: Page.Bounds) throws(PageDamage) {
         guard !soundPages.contains(page.number) else { return }
-        try page.requireSound(in: bounds) { TreePath.compare($0, $1) < 0 }
+        try page.requireSound(in: bounds)
         soundPages.insert(page.number)
     }
 
