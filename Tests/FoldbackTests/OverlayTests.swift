@@ -38,7 +38,8 @@ import Testing
         #expect(Store<Board>.inMemory(Board.self, confirmedBy: .downlink).overlay.isEmpty)
     }
 
-    /// With 16 times as many intents, a copy of all takes 16 times as long.
+    /// With 16 times as many intents, a copy of all takes 16 times as long. A search in a tree that is
+    /// not in the processor's caches took up to 5 times as long.
     @Test func `reading the ends of an overlay costs the same with many intents`() async throws {
         func time(_ store: Store<Board>) -> Double {
             leastThreadTime(runs: 20) {
@@ -51,6 +52,6 @@ import Testing
         let (few, many) = (
             try await Self.store(pending: 250), try await Self.store(pending: 4_000)
         )
-        #expect(time(many) / time(few) < 5)
+        #expect(time(many) / time(few) < 8)
     }
 }
