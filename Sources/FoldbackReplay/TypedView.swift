@@ -137,7 +137,9 @@
         ) throws -> [IntentNumber: Divergences] {
             guard !numbers.isEmpty else { return [:] }
             let history = try log.history().read(by: P.codec)
-            return try history.divergences(withoutEachOf: numbers, in: P.self, also: also)
+            return try history.divergences(
+                withoutEachOf: numbers, in: P.self, also: also,
+                stepsMax: PageReport.absenceStepsMax)
         }
 
         func minimized(

@@ -110,7 +110,11 @@ import Testing
             let branch = try history.branch([.drop(sequence)])
             let expected = try history.divergences(of: branch, in: P.self)
             #expect(found[number]?.entries == expected.entries, "\(note), intent \(number)")
-            #expect(found[number]?.end.view == expected.end.view, "\(note), intent \(number)")
+            // The sequence is that of the entry with which the search ended.
+            let end = found[number]?.end
+            #expect(end?.view == expected.end.view, "\(note), intent \(number)")
+            #expect(end?.confirmed == expected.end.confirmed, "\(note), intent \(number)")
+            #expect(end?.conflicts == expected.end.conflicts, "\(note), intent \(number)")
         }
     }
 

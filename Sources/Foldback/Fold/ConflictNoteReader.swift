@@ -11,7 +11,7 @@ struct ConflictNoteReader {
     private var covered: LogSequence = 0
     /// Whether no notes of later entries can be expected.
     private var isOver = false
-    /// Whether all notes so far could be read.
+    /// Whether all notes since the last one with all conflicts could be read.
     private var isReadable = true
 
     /// Takes the notes up to an entry.
@@ -33,9 +33,13 @@ struct ConflictNoteReader {
             piece.removeFirst()
             isChanged = true
             do throws(FormatError) {
-                noted.take(try ConflictNote(decoding: bytes, at: place), at: place)
+                let note = try ConflictNote(decoding: bytes, at: place)
+                if note.deciders != nil { isReadable = true }
+                noted.take(note, at: place)
             } catch {
                 isReadable = false
+                // Newer code made it.
+                if case .newer = error { continue }
                 return (true, error)
             }
         }

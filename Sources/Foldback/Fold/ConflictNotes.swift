@@ -12,6 +12,9 @@ package struct ConflictNotes: Sendable {
     /// The first entry after which the conflicts are known.
     package let start: LogSequence
     private var noted: NumberMap<IntentNumber, Conflict>
+    private let deciders: ConflictDeciders?
+    /// The notes since the last one with all conflicts.
+    private var countSinceAll: Int
     /// The first entry since the last decision after which the conflicts are not known; nil if they
     /// are known.
     private var undecidedFrom: LogSequence?
@@ -24,15 +27,18 @@ package struct ConflictNotes: Sendable {
         by deciders: ConflictDeciders
     ) {
         start = sequence
+        self.deciders = deciders
         noted = conflicts
-        let changes = conflicts.map { (number: $0.key, conflict: Optional($0.value)) }
-        unwritten = [(sequence, ConflictNote(deciders: deciders, changes: changes))]
+        countSinceAll = 0
+        unwritten = [(sequence, ConflictNote(all: conflicts, by: deciders))]
     }
 
     /// Continues the notes that the log has.
     init(continuing noted: NotedConflicts) {
         start = noted.start
+        deciders = noted.deciders
         self.noted = noted.conflicts
+        countSinceAll = noted.countSinceAll
     }
 
     var isUndecided: Bool { undecidedFrom != nil }
@@ -56,8 +62,18 @@ package struct ConflictNotes: Sendable {
         undecidedFrom = nil
         if let wasUndecided { unwritten.append((wasUndecided, ConflictNote(isDecided: false))) }
         guard !changes.isEmpty || wasUndecided != nil else { return }
-        unwritten.append((sequence, ConflictNote(changes: changes)))
+        countSinceAll += 1
+        // A reader goes back to a note with all conflicts. Such notes take at most as many bytes as
+        // the others.
+        if let deciders, countSinceAll > max(Self.countSinceAllMax, conflicts.count) {
+            countSinceAll = 0
+            unwritten.append((sequence, ConflictNote(all: conflicts, by: deciders)))
+        } else {
+            unwritten.append((sequence, ConflictNote(changes: changes)))
+        }
     }
+
+    private static let countSinceAllMax = 16
 
     /// Returns the notes to write, and forgets them.
     mutating func takeUnwritten() -> [(sequence: LogSequence, note: ConflictNote)] {
@@ -68,7 +84,18 @@ package struct ConflictNotes: Sendable {
 
 extension Conflict {
     fileprivate func isSame(as other: Conflict) -> Bool {
+        isDecidedSame(as: other) && error.words == other.error.words
+    }
+
+    /// Whether the same projection refuses the intent for the same cause, in whatever words.
+    fileprivate func isDecidedSame(as other: Conflict) -> Bool {
         refuser == other.refuser && isByUndone == other.isByUndone
-            && error.words == other.error.words
+    }
+}
+
+extension NumberMap<IntentNumber, Conflict> {
+    /// Whether the same intents are conflicted, by the same projections.
+    func isSame(as other: Self) -> Bool {
+        keys == other.keys && zip(values, other.values).allSatisfy { $0.isDecidedSame(as: $1) }
     }
 }

@@ -14,10 +14,11 @@ extension LogFold {
         guard let deciders = conflictDeciders(codec), readsAll else { return }
         rebaseViews()
         guard failure == nil, let decided = decidedConflicts else { return }
-        if let noted = try storage.notedConflicts(after: state.sequence, by: deciders) {
-            var notes = ConflictNotes(continuing: noted)
-            notes.take(decided, after: state.sequence)
-            if notes.takeUnwritten().isEmpty { return conflictNotes = notes }
+        // The words of an error may be in another language now.
+        if let noted = try storage.notedConflicts(after: state.sequence, by: deciders),
+            noted.conflicts.isSame(as: decided)
+        {
+            return conflictNotes = ConflictNotes(continuing: noted)
         }
         conflictNotes = ConflictNotes(at: state.sequence, decided, by: deciders)
     }
@@ -35,20 +36,24 @@ extension LogFold {
     }
 
     /// Whether this code reads all events that the states and views have.
-    var readsAll: Bool { readsAll(from: 0) }
-
-    private func readsAll(from number: IntentNumber) -> Bool {
+    ///
+    /// - Complexity: O(n) in the overlay.
+    var readsAll: Bool {
         unread.isEmpty && partlyRead.isEmpty
-            && state.overlay.from(number).allSatisfy { $0.value.payload.isReadWhole }
+            && state.overlay.from(0).allSatisfy { $0.value.payload.isReadWhole }
     }
 
     /// Whether this code reads all events that the states and views have, if it did before a change.
+    ///
+    /// An intent that comes back may have been settled before the notes began. Such a change leaves
+    /// the views undecided, and ``readsAll`` answers when they are decided.
     private func readsAll(after change: ViewChange) -> Bool {
-        switch change {
-        case .unchanged: unread.isEmpty && partlyRead.isEmpty
-        case .apply(let intent): readsAll(from: intent.recorded.number)
-        case .rollBack(let number), .replace(let number, _): readsAll(from: number)
-        case .rebase: readsAll
+        guard unread.isEmpty, partlyRead.isEmpty else { return false }
+        return switch change {
+        case .unchanged, .rebase: true
+        case .apply(let intent): intent.payload.isReadWhole
+        case .rollBack(let number), .replace(let number, _):
+            state.overlay[number]?.payload.isReadWhole ?? true
         }
     }
 
@@ -66,6 +71,7 @@ extension LogFold {
     mutating func decideForNotes() {
         guard conflictNotes?.isUndecided == true else { return }
         rebaseViews()
+        guard readsAll else { return conflictNotes = nil }
         noteConflicts()
     }
 
@@ -74,6 +80,7 @@ extension LogFold {
     mutating func takeConflictNotes() -> (
         start: LogSequence, notes: [(sequence: LogSequence, note: ConflictNote)]
     )? {
+        if conflictNotes?.isUndecided == true, !readsAll { conflictNotes = nil }
         noteConflicts()
         guard let start = conflictNotes?.start else { return nil }
         return (start, conflictNotes?.takeUnwritten() ?? [])

@@ -5,6 +5,7 @@ extension Verifier {
     mutating func compareConflicts(
         _ fold: inout LogFold, _ notes: inout ConflictNoteReader, isAlways: Bool
     ) throws(LogError) {
+        guard comparesNotes else { return }
         let sequence = fold.state.sequence
         let (isChanged, flaw) = try notes.advance(storage, to: sequence)
         if let flaw { find(.file, "the conflicts after entry \(sequence): \(flaw)") }
@@ -14,10 +15,7 @@ extension Verifier {
         fold.rebaseViews()
         // Code that reads more events may have made the notes.
         guard fold.readsAll, let decided = fold.decidedConflicts else { return }
-        let isSame =
-            noted.keys == decided.keys
-            && zip(noted.values, decided.values).allSatisfy { $0.refuser == $1.refuser }
-        guard !isSame else { return }  // mutant: conflicts-verified
+        guard !noted.isSame(as: decided) else { return }  // mutant: conflicts-verified
         find(
             .file,
             "the conflicts after entry \(sequence) differ from the fold of the entries; if apply was "

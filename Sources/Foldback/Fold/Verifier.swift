@@ -18,19 +18,26 @@ package struct Verifier {
     /// Whether the log says which projections share their conflicts. Views depend on it.
     private(set) var isSharingKnown = false
 
+    /// Whether the notes of conflicts are compared. A compaction leaves them out, so their damage must
+    /// not hold it up.
+    let comparesNotes: Bool
     /// Called after each entry.
     private let applied: (inout LogFold, Record, Effects) -> Void
 
     private static let findingsMax = 100
 
-    /// - Parameter applied: called after each entry that is folded.
+    /// - Parameters:
+    ///   - comparesNotes: whether the notes of conflicts are compared too.
+    ///   - applied: called after each entry that is folded.
     /// - Throws: `.lacksProjections` if the log's views need more projections; `.needsHistory` if the
     ///   log begins at a base that lacks one of these; the errors of reading which these are.
     package init(
         _ storage: any LogStorage, _ projections: ProjectionSet, codec: any PayloadCodec,
+        comparingNotes comparesNotes: Bool = true,
         applied: @escaping (inout LogFold, Record, Effects) -> Void = { _, _, _ in }
     ) throws(LogError) {
         self.applied = applied
+        self.comparesNotes = comparesNotes
         self.storage = storage
         self.codec = codec
         self.projections = projections.withRows { $1.renumber(as: UInt32($0 + 1)) }

@@ -38,6 +38,15 @@ package struct ConflictNote: Sendable {
     }
 }
 
+extension ConflictNote {
+    /// The note of all conflicts after an entry.
+    init(all conflicts: NumberMap<IntentNumber, Conflict>, by deciders: ConflictDeciders) {
+        self.init(
+            deciders: deciders,
+            changes: conflicts.map { (number: $0.key, conflict: Optional($0.value)) })
+    }
+}
+
 /// The reason of a conflict, as a note has it.
 struct NotedReason: Error, CustomStringConvertible {
     let description: String
@@ -120,8 +129,10 @@ extension ConflictNote {
 /// The conflicts after an entry, from the notes up to it.
 package struct NotedConflicts: Sendable {
     package private(set) var deciders: ConflictDeciders?
-    /// The entry of the note that had all conflicts.
-    package private(set) var start: LogSequence = 0
+    /// The entry from which on the log has notes.
+    package fileprivate(set) var start: LogSequence = 0
+    /// The notes with decisions since the last one that had all conflicts.
+    package private(set) var countSinceAll = 0
     package private(set) var isDecided = false
     package private(set) var conflicts = NumberMap<IntentNumber, Conflict>()
 
@@ -133,6 +144,9 @@ package struct NotedConflicts: Sendable {
             self.deciders = deciders
             start = sequence
             conflicts = NumberMap()
+            countSinceAll = 0
+        } else if note.isDecided {
+            countSinceAll += 1
         }
         isDecided = note.isDecided
         for (number, conflict) in note.changes { conflicts[number] = conflict }
@@ -146,7 +160,8 @@ extension LogStorage {
     /// them. The log is complete without notes, so damaged notes are not an error.
     ///
     /// - Throws: `.closed`, `.storage`.
-    /// - Complexity: O(n) in the notes between the last one with all conflicts and the entry.
+    /// - Complexity: O(n) in the notes between the last one with all conflicts and the entry: 16, or as
+    ///   many as there are conflicts.
     func notedConflicts(
         after sequence: LogSequence, by deciders: ConflictDeciders
     ) throws(LogError) -> NotedConflicts? {
@@ -154,33 +169,47 @@ extension LogStorage {
         // entry since then has its notes.
         let headers: [StoredRowsHeader]
         do throws(LogError) { headers = try storedRows() } catch {
-            if case .damaged = error { return nil }
-            throw error
+            switch error {
+            case .damaged, .newerFormat: return nil
+            default: throw error
+            }
         }
         guard
             let header = headers.last(where: {
                 deciders.identities.contains($0.identity) && $0.conflictsFrom != nil
             }), let start = header.conflictsFrom, start <= sequence, sequence <= header.sequence
         else { return nil }
-        var noted = NotedConflicts()
-        for (sequence, bytes) in try conflictNotes(from: start, through: sequence) {
-            guard let note = try? ConflictNote(decoding: bytes, at: sequence) else { return nil }
-            noted.take(note, at: sequence)
+        let notes: [(LogSequence, ConflictNote)]
+        do throws(LogError) {
+            guard let read = try conflictNotes(backFrom: sequence, to: start) else { return nil }
+            notes = read
+        } catch {
+            if case .damaged = error { return nil }
+            throw error
         }
-        guard noted.deciders == deciders, noted.isDecided, noted.start == start else { return nil }
+        var noted = NotedConflicts()
+        for (sequence, note) in notes.reversed() { noted.take(note, at: sequence) }
+        guard noted.deciders == deciders, noted.isDecided else { return nil }
+        noted.start = start
         return noted
     }
 
+    /// Returns the notes up to an entry, the last one first, back to one with all conflicts; nil if
+    /// one cannot be read.
     private func conflictNotes(
-        from start: LogSequence, through last: LogSequence
-    ) throws(LogError) -> [(LogSequence, [UInt8])] {
+        backFrom last: LogSequence, to start: LogSequence
+    ) throws(LogError) -> [(LogSequence, ConflictNote)]? {
         try reading(.conflicts) { table throws(LogError) in
-            var notes: [(LogSequence, [UInt8])] = []
-            try table.scan(.forwards(from: LogKey(start))) { key, value in
+            var notes: [(LogSequence, ConflictNote)]? = []
+            try table.scan(.backwards(before: LogKey(last.next))) { key, value in
                 let sequence = LogSequence(key.number)
-                guard sequence <= last else { return false }
-                notes.append((sequence, value.array))
-                return true
+                guard sequence >= start else { return false }
+                guard let note = try? ConflictNote(decoding: value.array, at: sequence) else {
+                    notes = nil
+                    return false
+                }
+                notes?.append((sequence, note))
+                return note.deciders == nil
             }
             return notes
         }

@@ -115,6 +115,9 @@ public struct HistorySnapshots<P: Projection>: Sequence, IteratorProtocol, Senda
     /// Returns a record as a log would append it here; nil if it does not follow.
     func following(_ record: Record) -> Record? { fold.following(record) }
 
+    /// The number of intents in the overlay.
+    var openCount: Int { fold.overlay.count }
+
     /// Whether an intent is in the overlay.
     func isOpen(_ number: IntentNumber) -> Bool { fold.overlay[number] != nil }
 

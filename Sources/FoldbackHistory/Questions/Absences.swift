@@ -11,14 +11,17 @@ extension RecordedHistory {
     ///   - numbers: intents that the history records. Others have no answer.
     ///   - projection: the projection whose states are compared.
     ///   - also: the log's other projections. Those that share conflicts with it are folded too.
+    ///   - stepsMax: how many steps all answers may take together. A step is an entry, or an intent of
+    ///     the overlay after it. The intents that need more have no answer.
     /// - Complexity: folds the history once. For each intent, folds and compares the entries from its
     ///   own on, until neither it nor an intent that depends on it can make a difference.
     /// - Throws: `.lacksProjections` if `also` lacks a projection that shares conflicts.
     package func divergences<P: Projection>(
         withoutEachOf numbers: Set<IntentNumber>, in projection: P.Type,
-        also: [AdditionalProjection<Event>] = []
+        also: [AdditionalProjection<Event>] = [], stepsMax: Int = .max
     ) throws(LogError) -> [IntentNumber: Divergences] where P.Event == Event {
         guard !numbers.isEmpty else { return [:] }
+        var stepsLeft = stepsMax
         let mentions = lastMentions
         var own = try snapshots(of: projection, also: also)
         own.startTracking()
@@ -31,6 +34,8 @@ extension RecordedHistory {
             guard let snapshot = own.next() else { break }
             guard !open.isEmpty else { continue }
             let touched = own.touched
+            stepsLeft -= open.count * (1 + own.openCount)
+            guard stepsLeft >= 0 else { return found }
             for place in open.indices {
                 open[place].take(record, beside: snapshot, touched)
             }

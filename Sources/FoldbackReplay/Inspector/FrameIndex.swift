@@ -15,7 +15,12 @@
 
         mutating func take(_ frame: SeenFrame, _ before: Troubles, _ now: Troubles) {
             through = frame.sequence
-            if frame.entry["kind"] == "rejected" { rejected.append(through) }
+            // A server's decisions are events with outcomes.
+            let isRejected =
+                frame.entry["kind"] == "rejected"
+                || frame.entry["events"]?.arrayValue?.contains { $0["outcome"] == "rejected" }
+                    == true
+            if isRejected { rejected.append(through) }
             if now.hasConflict(notIn: before) { conflicted.append(through) }
             if now.hasFault(notIn: before) { faulted.append(through) }
         }
@@ -62,7 +67,9 @@
             /// Whether the first pass has not reached the end.
             var isScouting = true
             var marks = EntryMarks()
-            /// Whether an error has ended the passes.
+            /// Whether an error has ended the first pass.
+            var hasScoutFailed = false
+            /// Whether an error has ended both.
             var hasFailed = false
         }
 
@@ -115,9 +122,11 @@
             }
         }
 
-        /// Returns the marks after `sequence`, as far as the second pass has come.
-        func marks(after sequence: LogSequence) -> EntryMarks {
-            content.withLock { $0.marks }.after(sequence)
+        /// Returns the marks after `sequence`, as far as the second pass has come, and whether it comes
+        /// no further because of damage.
+        func marks(after sequence: LogSequence) -> (marks: EntryMarks, isOver: Bool) {
+            let (marks, isOver) = content.withLock { ($0.marks, $0.hasFailed) }
+            return (marks.after(sequence), isOver)
         }
 
         /// Returns the counts of conflicts and faults after an entry; nil if the passes have not
@@ -146,17 +155,27 @@
 
         /// Does one bounded piece of work, and then lets other indexes and scans run.
         private func pass() {
-            let isOver: Bool
-            do { isOver = try !scout() && !count() } catch {
-                log.note(error)
-                content.withLock { content in
-                    content.hasFailed = true
-                    content.isScouting = false
-                    content.isRunning = false
+            var isMore = false
+            if content.withLock({ !$0.hasScoutFailed }) {
+                do { isMore = try scout() } catch {
+                    log.note(error)
+                    // The second pass still comes up to the damage.
+                    content.withLock { content in
+                        content.hasScoutFailed = true
+                        content.isScouting = false
+                    }
                 }
-                return
             }
-            guard isOver else { return background.start { self.pass() } }
+            if !isMore {
+                do { isMore = try count() } catch {
+                    log.note(error)
+                    return content.withLock { content in
+                        content.hasFailed = true
+                        content.isRunning = false
+                    }
+                }
+            }
+            guard !isMore else { return background.start { self.pass() } }
             content.withLock { $0.isRunning = false }
         }
 
@@ -233,16 +252,19 @@
             var counts: [UInt32] = []
             var marks = content.withLock { $0.marks }
             var before = reader.troubles
+            // Also before an error, so that what comes before the damage is known.
+            defer {
+                content.withLock { content in
+                    content.counter = reader
+                    content.changes += counts
+                    content.marks = marks
+                }
+            }
             while counts.count < Self.pieceCount / 4, let frame = try reader.nextFrame() {
                 counts.append(UInt32(clamping: frame.viewChangeCount))
                 let now = reader.troubles
                 marks.take(frame, before, now)
                 before = now
-            }
-            content.withLock { content in
-                content.counter = reader
-                content.changes += counts
-                content.marks = marks
             }
             return !counts.isEmpty
         }

@@ -28,10 +28,12 @@
 
         /// Returns the marks of the entries after a sequence, and up to which entry they are known.
         func marks(_ query: InspectorQuery) throws -> JSON {
-            let found = index(of: try projection(query)).marks(after: try query.sequence("after"))
+            let (found, isOver) = index(of: try projection(query))
+                .marks(after: try query.sequence("after"))
             return [
                 "rejected": .of(found.rejected), "conflicted": .of(found.conflicted),
                 "faulted": .of(found.faulted), "through": .of(found.through),
+                "isOver": .bool(isOver),
             ]
         }
 

@@ -225,11 +225,14 @@ export async function withoutNodes(app, intent) {
   const answer = await app.source.without(app.model.projection, intent);
   if (answer === null) return [];
   const start = `Without intent ${intent}, `;
+  // A page of some entries may lack these.
+  const linked = (/** @type {number} */ sequence) =>
+    app.source.isPartial ? `entry ${sequence}` : entryLink(app, sequence);
   if (answer.from === undefined)
     return [el("p", { class: "verdict" }, `${start}every state would have been the same.`)];
   const nodes = [];
   if (answer.to === undefined) {
-    nodes.push(el("p", { class: "verdict" }, `${start}the end would be another one.`));
+    nodes.push(el("p", { class: "verdict" }, `${start}the end of the log would be another one.`));
   } else {
     const more = answer.placeCount - answer.places.length;
     const links = separated(answer.places.map((place) => placeLink(app, place)));
@@ -237,10 +240,10 @@ export async function withoutNodes(app, intent) {
       el(
         "p",
         { class: "verdict" },
-        `${start}the end would be the same. From `,
-        entryLink(app, numberOf(answer.from)),
+        `${start}the end of the log would be the same. From `,
+        linked(numberOf(answer.from)),
         " until ",
-        entryLink(app, numberOf(answer.to)),
+        linked(numberOf(answer.to)),
         ", the states would have been others",
         links.length > 0 ? " at " : "",
         ...links,
@@ -266,7 +269,7 @@ export async function withoutNodes(app, intent) {
     if (count === 0) continue;
     nodes.push(
       changesTable(app, first, {
-        caption: `Differences of ${words} at the end${count > first.length ? `: the first ${first.length} of ${counted(count, "place")}` : ""}`,
+        caption: `Differences of ${words} at the end of the log${count > first.length ? `: the first ${first.length} of ${counted(count, "place")}` : ""}`,
         old: "what happened",
         next: "without it",
       }),

@@ -279,6 +279,7 @@ export class EmbeddedSource {
       rejected: this.entries.filter(isRejected).map((entry) => entry.sequence),
       ...this.troubles(projection),
       through: this.last,
+      isOver: true,
     };
   }
 

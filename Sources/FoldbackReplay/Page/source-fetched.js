@@ -7,7 +7,7 @@ import { Recorders } from "./recorders.js";
 
 const retryDelays = [500, 1_000, 2_000, 5_000];
 const askedMax = 100;
-const noMarks = { rejected: [], conflicted: [], faulted: [], through: 0 };
+const noMarks = { rejected: [], conflicted: [], faulted: [], through: 0, isOver: false };
 
 /** @typedef {import("./source.js").Source} Source */
 
@@ -139,6 +139,7 @@ export class FetchedSource {
       conflicted: [...known.conflicted, ...found.conflicted.map(numberOf)],
       faulted: [...known.faulted, ...found.faulted.map(numberOf)],
       through: Math.max(known.through, numberOf(found.through)),
+      isOver: found.isOver,
     };
     this.known.set(projection, marks);
     return marks;

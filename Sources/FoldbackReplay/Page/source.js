@@ -28,9 +28,9 @@ import { isObject, numberOf } from "./json.js";
       confirmed: {count: number, first: import("./json.js").Difference[]}}} Absence */
 /** @typedef {{name: string, text: string}} TextFile */
 /** The sequences of rejections, of entries where an intent became conflicted, and of entries with a
-    fault, up to the entry `through`.
-    @typedef {{rejected: number[], conflicted: number[], faulted: number[],
-      through: number}} Marks */
+    fault, up to the entry `through`. `isOver` if there will not be more, because of damage.
+    @typedef {{rejected: number[], conflicted: number[], faulted: number[], through: number,
+      isOver: boolean}} Marks */
 /** @typedef {import("./filters.js").Filter} Filter */
 
 /** @typedef {object} Source

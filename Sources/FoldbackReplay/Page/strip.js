@@ -29,8 +29,9 @@ export class LogStrip {
     this.width = 0;
     /** Where the marks are.
         @type {import("./source.js").Marks} */
-    this.marks = { rejected: [], conflicted: [], faulted: [], through: 0 };
+    this.marks = { rejected: [], conflicted: [], faulted: [], through: 0, isOver: false };
     this.known = "";
+    this.timer = 0;
     const slider = byID("window-slider");
     slider.addEventListener("change", () => app.select(Number(slider.value)));
     slider.addEventListener("input", () => this.nameSlider(Number(slider.value)));
@@ -81,10 +82,11 @@ export class LogStrip {
     );
     byID("strip-words").textContent = words.length > 0 ? `Marks: ${words.join(", ")}.` : "";
     this.paint();
-    if (marks.through >= source.last) return;
+    if (marks.isOver || marks.through >= source.last) return;
     // The inspector still counts.
     this.known = "";
-    setTimeout(() => this.load(), pauseUntilCounted);
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.load(), pauseUntilCounted);
   }
 
   /** @param {number} sequence */

@@ -24,6 +24,8 @@
     struct PageReport {
         /// A browser holds the entries of a page in memory.
         static let entryCountMax = 50_000
+        /// Bounds the time for what would have differed without intents: some 10 us a step.
+        static let absenceStepsMax = 1_000_000
 
         private let log: InspectedLog
         private let selection: ReportSelection
@@ -115,9 +117,12 @@
         }
 
         /// Returns what would have differed without each intent of the page that is rejected,
-        /// withdrawn or conflicted at the end; nil if the log lacks its first entries, or is damaged.
+        /// withdrawn or conflicted at the end; nil if the log lacks its first entries, or is damaged, or
+        /// the page ends before the log.
         private func absences(_ projection: ReplayProjection) throws -> JSON? {
-            guard log.reader.first == 1 else { return nil }
+            // The answers are about the whole log, also about its end.
+            let isAtEnd = try selection.last.map { try $0 >= log.reader.lastSequence() } ?? true
+            guard log.reader.first == 1, isAtEnd else { return nil }
             do {
                 let state = try log.reader.states()
                 let end = try projection.view.openIntents(log.reader)

@@ -81,7 +81,7 @@ extension ReportBrowserTests {
                     let said = try await page.text("#panel-\(tab)")
                     #expect(
                         said.contains(
-                            "Without intent 2, the end would be \(isSame ? "the same" : "another one")."
+                            "Without intent 2, the end of the log would be \(isSame ? "the same" : "another one")."
                         ),
                         "\(said)")
                     #expect(said.contains("without it") == !isSame, "\(said)")
