@@ -136,6 +136,54 @@ import Testing
         #expect(unknown * 2 < entries, "\(unknown) of \(entries) are not known")
     }
 
+    enum Unread: CaseIterable { case recorded, accepted, confirmed, confirmedAlone }
+
+    /// Code that reads the event may decide otherwise.
+    @Test(arguments: Unread.allCases)
+    func `the notes stop at an event that this code does not read`(event: Unread) async throws {
+        var store = try await open()
+        try await store.record(.created(channel: 1))
+        let receipt = try await store.record(.posted(channel: 1, message: 1))
+        if event == .confirmedAlone {
+            for number in [1, receipt.number] { try await store.withdraw(number) }
+        }
+        #expect(try pastByNotes(store, at: 2) != nil)
+        let unread = Self.codec.payload(
+            reading: [1, 2, 3], format: EventFormat(codec: 200, version: 1))
+        let work: Request.Work =
+            switch event {
+            case .recorded:
+                .command(
+                    .record(Proposal(payload: unread, isConfirmOnly: false, once: nil, info: [:])),
+                    isForced: true)
+            case .accepted:
+                .answer(
+                    .acknowledge(receipt.number, position: nil, replacement: unread), from: nil)
+            case .confirmed, .confirmedAlone:
+                .answer(
+                    .confirm(
+                        [Confirmed(position: 1, payload: unread, origin: nil)], through: nil),
+                    from: nil)
+            }
+        let (requests, failure) = await store.core.runner.submit(contentsOf: [(work, 0)])
+        #expect(failure == nil)
+        for request in requests { _ = try await request.outcome() }
+        try await store.record(.posted(channel: 1, message: 1), force: true)
+        let headers = try store.core.storage.storedRows()
+        #expect(!headers.isEmpty && headers.allSatisfy { $0.conflictsFrom == nil })
+        for round in 1...2 {
+            for sequence in 2...store.status.sequence.value as ClosedRange<UInt64> {
+                #expect(try pastByNotes(store, at: LogSequence(sequence)) == nil, "\(round)")
+                let past = try await store.snapshot(at: LogSequence(sequence))
+                #expect(past.sequence == LogSequence(sequence))
+            }
+            #expect(try await store.verify().findings.isEmpty)
+            await store.close()
+            store = try await open()
+        }
+        await store.close()
+    }
+
     @Test func `the notes of another choice, or of code that wrote none, are not used`()
         async throws
     {

@@ -12,7 +12,7 @@ package struct ConflictNotes: Sendable {
     /// The first entry after which the conflicts are known.
     package let start: LogSequence
     private var noted: NumberMap<IntentNumber, Conflict>
-    private let deciders: ConflictDeciders?
+    private let deciders: ConflictDeciders
     /// The notes since the last one with all conflicts.
     private var countSinceAll: Int
     /// The first entry since the last decision after which the conflicts are not known; nil if they
@@ -33,10 +33,12 @@ package struct ConflictNotes: Sendable {
         unwritten = [(sequence, ConflictNote(all: conflicts, by: deciders))]
     }
 
-    /// Continues the notes that the log has.
-    init(continuing noted: NotedConflicts) {
-        start = noted.start
-        deciders = noted.deciders
+    /// Continues the notes that the log has since an entry.
+    init(
+        continuing noted: NotedConflicts, from start: LogSequence, by deciders: ConflictDeciders
+    ) {
+        self.start = start
+        self.deciders = deciders
         self.noted = noted.conflicts
         countSinceAll = noted.countSinceAll
     }
@@ -65,7 +67,7 @@ package struct ConflictNotes: Sendable {
         countSinceAll += 1
         // A reader goes back to a note with all conflicts. Such notes take at most as many bytes as
         // the others.
-        if let deciders, countSinceAll > max(Self.countSinceAllMax, conflicts.count) {
+        if countSinceAll > max(Self.countSinceAllMax, conflicts.count) {
             countSinceAll = 0
             unwritten.append((sequence, ConflictNote(all: conflicts, by: deciders)))
         } else {

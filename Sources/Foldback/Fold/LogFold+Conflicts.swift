@@ -15,12 +15,13 @@ extension LogFold {
         rebaseViews()
         guard failure == nil, let decided = decidedConflicts else { return }
         // The words of an error may be in another language now.
-        if let noted = try storage.notedConflicts(after: state.sequence, by: deciders),
+        if let (start, noted) = try storage.notedConflicts(after: state.sequence, by: deciders),
             noted.conflicts.isSame(as: decided)
         {
-            return conflictNotes = ConflictNotes(continuing: noted)
+            conflictNotes = ConflictNotes(continuing: noted, from: start, by: deciders)
+        } else {
+            conflictNotes = ConflictNotes(at: state.sequence, decided, by: deciders)
         }
-        conflictNotes = ConflictNotes(at: state.sequence, decided, by: deciders)
     }
 
     /// Who decides on the conflicts to note; nil if there are none to note.
@@ -45,16 +46,12 @@ extension LogFold {
 
     /// Whether this code reads all events that the states and views have, if it did before a change.
     ///
-    /// An intent that comes back may have been settled before the notes began. Such a change leaves
-    /// the views undecided, and ``readsAll`` answers when they are decided.
+    /// A change of an intent of the overlay leaves the views undecided, and ``readsAll`` answers when
+    /// they are decided.
     private func readsAll(after change: ViewChange) -> Bool {
         guard unread.isEmpty, partlyRead.isEmpty else { return false }
-        return switch change {
-        case .unchanged, .rebase: true
-        case .apply(let intent): intent.payload.isReadWhole
-        case .rollBack(let number), .replace(let number, _):
-            state.overlay[number]?.payload.isReadWhole ?? true
-        }
+        guard case .apply(let intent) = change else { return true }
+        return intent.payload.isReadWhole
     }
 
     /// Notes the conflicts after the entry that was appended last.
@@ -103,7 +100,7 @@ extension LogFold {
         fold.share(asAt: last)
         guard let deciders = fold.conflictDeciders(codec),
             let place = deciders.identities.firstIndex(of: value.identity),
-            let noted = try storage.notedConflicts(after: last, by: deciders)
+            let (_, noted) = try storage.notedConflicts(after: last, by: deciders)
         else { return nil }
         fold = try folded(
             storage, ProjectionSet(members: [value]), codec: codec, upTo: last, sharing: shared

@@ -4,10 +4,9 @@ extension Verifier {
     /// - Complexity: updates the views.
     mutating func compareConflicts(
         _ fold: inout LogFold, _ notes: inout ConflictNoteReader, isAlways: Bool
-    ) throws(LogError) {
-        guard comparesNotes else { return }
+    ) {
         let sequence = fold.state.sequence
-        let (isChanged, flaw) = try notes.advance(storage, to: sequence)
+        let (isChanged, flaw) = notes.advance(to: sequence)
         if let flaw { find(.file, "the conflicts after entry \(sequence): \(flaw)") }
         guard isChanged || isAlways, isSharingKnown, let deciders = fold.conflictDeciders(codec),
             let noted = notes.conflicts(after: sequence, by: deciders)

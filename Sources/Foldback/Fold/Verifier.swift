@@ -151,6 +151,11 @@ package struct Verifier {
         }
         var checkpoints = sequences[...]
         var notes = ConflictNoteReader()
+        if comparesNotes {
+            try noting { verifier throws(LogError) in
+                notes = try ConflictNoteReader(verifier.storage)
+            }
+        }
         isWhole = false
         var fold = fold
         defer { self.fold = fold }
@@ -159,7 +164,7 @@ package struct Verifier {
                 fold, record, effects throws(LogError) in
                 verifier.settlements.apply(effects, at: fold.state.sequence)
                 verifier.applied(&fold, record, effects)
-                try verifier.compareConflicts(
+                verifier.compareConflicts(
                     &fold, &notes, isAlways: checkpoints.first == fold.state.sequence)
                 guard checkpoints.first == fold.state.sequence else { return }
                 checkpoints.removeFirst()
@@ -169,7 +174,7 @@ package struct Verifier {
                 verifier.find(.checkpoint(sequence), "it is after the last entry")
             }
             verifier.isWhole = true
-            try verifier.compareConflicts(&fold, &notes, isAlways: true)
+            verifier.compareConflicts(&fold, &notes, isAlways: true)
         }
         if !isWhole { try checkRecords(after: fold.state.sequence.next, upTo: last) }
     }

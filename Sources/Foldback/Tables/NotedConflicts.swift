@@ -129,8 +129,6 @@ extension ConflictNote {
 /// The conflicts after an entry, from the notes up to it.
 package struct NotedConflicts: Sendable {
     package private(set) var deciders: ConflictDeciders?
-    /// The entry from which on the log has notes.
-    package fileprivate(set) var start: LogSequence = 0
     /// The notes with decisions since the last one that had all conflicts.
     package private(set) var countSinceAll = 0
     package private(set) var isDecided = false
@@ -139,10 +137,9 @@ package struct NotedConflicts: Sendable {
     package init() {}
 
     /// Takes the next note. Notes before the first with deciders say nothing.
-    package mutating func take(_ note: ConflictNote, at sequence: LogSequence) {
+    package mutating func take(_ note: ConflictNote) {
         if let deciders = note.deciders {
             self.deciders = deciders
-            start = sequence
             conflicts = NumberMap()
             countSinceAll = 0
         } else if note.isDecided {
@@ -156,15 +153,16 @@ package struct NotedConflicts: Sendable {
 // MARK: Read
 
 extension LogStorage {
-    /// Returns the conflicts after an entry as these projections decide; nil if the log does not have
-    /// them. The log is complete without notes, so damaged notes are not an error.
+    /// Returns the conflicts after an entry as these projections decide, and the entry from which on
+    /// the log has notes; nil if the log does not have them. The log is complete without notes, so
+    /// damaged notes are not an error.
     ///
     /// - Throws: `.closed`, `.storage`.
     /// - Complexity: O(n) in the notes between the last one with all conflicts and the entry: 16, or as
     ///   many as there are conflicts.
     func notedConflicts(
         after sequence: LogSequence, by deciders: ConflictDeciders
-    ) throws(LogError) -> NotedConflicts? {
+    ) throws(LogError) -> (start: LogSequence, noted: NotedConflicts)? {
         // Code that knows no notes writes the header without the start, so a start says that each
         // entry since then has its notes.
         let headers: [StoredRowsHeader]
@@ -179,7 +177,7 @@ extension LogStorage {
                 deciders.identities.contains($0.identity) && $0.conflictsFrom != nil
             }), let start = header.conflictsFrom, start <= sequence, sequence <= header.sequence
         else { return nil }
-        let notes: [(LogSequence, ConflictNote)]
+        let notes: [ConflictNote]
         do throws(LogError) {
             guard let read = try conflictNotes(backFrom: sequence, to: start) else { return nil }
             notes = read
@@ -188,19 +186,34 @@ extension LogStorage {
             throw error
         }
         var noted = NotedConflicts()
-        for (sequence, note) in notes.reversed() { noted.take(note, at: sequence) }
+        for note in notes.reversed() { noted.take(note) }
         guard noted.deciders == deciders, noted.isDecided else { return nil }
-        noted.start = start
-        return noted
+        return (start, noted)
+    }
+
+    /// Returns the bytes of the notes of some entries, in order.
+    func conflictNotes(
+        from start: LogSequence, through last: LogSequence
+    ) throws(LogError) -> [(LogSequence, [UInt8])] {
+        try reading(.conflicts) { table throws(LogError) in
+            var notes: [(LogSequence, [UInt8])] = []
+            try table.scan(.forwards(from: LogKey(start))) { key, value in
+                let sequence = LogSequence(key.number)
+                guard sequence <= last else { return false }
+                notes.append((sequence, value.array))
+                return true
+            }
+            return notes
+        }
     }
 
     /// Returns the notes up to an entry, the last one first, back to one with all conflicts; nil if
     /// one cannot be read.
     private func conflictNotes(
         backFrom last: LogSequence, to start: LogSequence
-    ) throws(LogError) -> [(LogSequence, ConflictNote)]? {
+    ) throws(LogError) -> [ConflictNote]? {
         try reading(.conflicts) { table throws(LogError) in
-            var notes: [(LogSequence, ConflictNote)]? = []
+            var notes: [ConflictNote]? = []
             try table.scan(.backwards(before: LogKey(last.next))) { key, value in
                 let sequence = LogSequence(key.number)
                 guard sequence >= start else { return false }
@@ -208,7 +221,7 @@ extension LogStorage {
                     notes = nil
                     return false
                 }
-                notes?.append((sequence, note))
+                notes?.append(note)
                 return note.deciders == nil
             }
             return notes
