@@ -29,7 +29,8 @@ extension RecordedHistory {
         var found: [IntentNumber: Divergences] = [:]
         for record in records {
             if case .intent(let intent) = record.entry, numbers.contains(intent.number) {
-                open.append(Absence(of: intent.id, own))
+                let links = LogEntry<Event>(record).intentNumbers
+                open.append(Absence(of: intent.id, linkedTo: links, own))
             }
             guard let snapshot = own.next() else { break }
             guard !open.isEmpty else { continue }
@@ -75,15 +76,16 @@ private struct Absence<P: Projection> {
     private var seen: Snapshot<P>
     private var differing = DifferenceTracker()
     private var found: [Divergence] = []
-    /// The intent, and those whose entries are other ones without it.
+    /// The intent, those that it retries, replaces or undoes, and those whose entries are other ones
+    /// without it.
     private var involved: Set<IntentNumber>
 
     /// - Parameter states: the states before the entry that recorded the intent.
-    init(of id: IntentID, _ states: HistorySnapshots<P>) {
+    init(of id: IntentID, linkedTo links: [IntentNumber], _ states: HistorySnapshots<P>) {
         self.id = id
         self.states = states
         seen = self.states.snapshot
-        involved = [id.number]
+        involved = Set(links).union([id.number])
     }
 
     /// Takes the next record of the history.
