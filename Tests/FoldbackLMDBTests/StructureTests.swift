@@ -107,6 +107,29 @@ import Testing
         }
     }
 
+    /// Only the leaf of a value names its pages, so each leaf of such a table is looked at.
+    @Test func `opening finds a free page in a value of a late leaf`() throws {
+        let environment = try open()
+        for step in 1...3 as ClosedRange<UInt64> {
+            try environment.write { transaction throws(LMDBError) in
+                let t: Table<UInt64> = try transaction.table("t")
+                // The later steps make free pages.
+                let keys: Range<UInt64> = step == 1 ? 0..<1_200 : 1_150..<1_152
+                for key in keys {
+                    let isLong = key == 1_150
+                    let value = [UInt8](repeating: UInt8(step), count: isLong ? 9_000 : 1_500)
+                    try transaction.put(value, at: key, in: t)
+                }
+            }
+        }
+        environment.close()
+        let sound = try open()
+        sound.close()
+        var pages = try DamagedPages(of: dataFile)
+        try pages.listValueAsFree(filledWith: 3)
+        #expect(isDamage(error { _ = try open() }, of: .openEnvironment))
+    }
+
     /// Settlements come after the last settlement of their table. A check for each of them took
     /// longer than LMDB's own work.
     @Test func `after keys at the end of a table, another key is still checked`() throws {

@@ -23,6 +23,18 @@ package struct DamagedPages {
         try listAsFree(try firstLeaf(of: table))
     }
 
+    /// Names the first page of a value on separate pages as a free page: the value of a byte alone.
+    package mutating func listValueAsFree(filledWith byte: UInt8) throws {
+        let pages = bytes.count / Self.pageBytes
+        let page = (2..<pages).first { page in
+            // P_OVERFLOW
+            int16(page * Self.pageBytes + 10) == 4
+                && bytes[page * Self.pageBytes + 16 + 100] == byte
+        }
+        guard let page else { throw UnexpectedPages(reason: "no value is on separate pages") }
+        try listAsFree(UInt64(page))
+    }
+
     /// Fills the first leaf of a table with zeros. The table must have two levels.
     package mutating func zeroFirstLeaf(of table: String) throws {
         let start = place(of: try firstLeaf(of: table))
