@@ -127,10 +127,13 @@
         fileprivate let states: (@Sendable (IntentNumber) throws(LogError) -> IntentState?)?
         fileprivate var intent: Intent?
         fileprivate var folding: Folding?
+        fileprivate var previous: LogSequence = 0
 
         /// - Parameter entry: the next entry. Entries come in the order of the log; an earlier one
         ///   costs a new fold with `--with`.
         mutating func matches(_ entry: LogEntry<[UInt8]>) throws -> Bool {
+            let previous = previous
+            self.previous = entry.sequence
             let time = entry.time.millisecondsSince1970
             guard kinds.isEmpty || kinds.contains(entry.kindName),
                 since.map({ $0 <= time }) ?? true, until.map({ time < $0 }) ?? true
@@ -142,7 +145,7 @@
                     return false
                 }
             }
-            return try folding?.isWith(entry.sequence) ?? true
+            return try folding?.isWith(entry.sequence, after: previous) ?? true
         }
     }
 
@@ -165,8 +168,15 @@
                 frames = try view.frames(log, after: 0)
             }
 
-            mutating func isWith(_ sequence: LogSequence) throws -> Bool {
+            /// - Parameter previous: an entry before it: at best the last one, because the states after
+            ///   it are looked at one by one.
+            mutating func isWith(
+                _ sequence: LogSequence, after previous: LogSequence
+            ) throws -> Bool {
                 if frames.sequence >= sequence { frames = try view.frames(log, after: 0) }
+                if previous < sequence {
+                    while frames.sequence < previous, try frames.skip() {}
+                }
                 var before = frames.troubles
                 while frames.sequence < sequence {
                     before = frames.troubles

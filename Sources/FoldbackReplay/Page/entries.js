@@ -139,6 +139,21 @@ export class Entries {
         el("label", { for: `filter-${name}` }, label),
         el("input", { id: `filter-${name}`, name, placeholder, autocomplete: "off" }),
       );
+    const choice = (
+      /** @type {string} */ name,
+      /** @type {string} */ label,
+      /** @type {string[][]} */ options,
+    ) =>
+      el(
+        "div",
+        { class: "field" },
+        el("label", { for: `filter-${name}` }, label),
+        el(
+          "select",
+          { id: `filter-${name}`, name },
+          ...options.map(([value, words]) => el("option", { value }, words)),
+        ),
+      );
     const form = byID("filters");
     form.append(
       el(
@@ -160,28 +175,11 @@ export class Entries {
         { class: "fields" },
         field("intent", "Intent", "12"),
         field("key", "Document key", "post"),
-        el(
-          "div",
-          { class: "field" },
-          el("label", { for: "filter-state" }, "Intents that are now"),
-          el(
-            "select",
-            { id: "filter-state", name: "state" },
-            el("option", { value: "" }, "in any state"),
-            ...intentStates.map((state) => el("option", { value: state }, state)),
-          ),
-        ),
-        el(
-          "div",
-          { class: "field" },
-          el("label", { for: "filter-with" }, "Entries"),
-          el(
-            "select",
-            { id: "filter-with", name: "with" },
-            el("option", { value: "" }, "with or without trouble"),
-            ...troubles.map(([value, words]) => el("option", { value }, words)),
-          ),
-        ),
+        choice("state", "Intents that are now", [
+          ["", "in any state"],
+          ...intentStates.map((state) => [state, state]),
+        ]),
+        choice("with", "Entries", [["", "with or without trouble"], ...troubles]),
         field("since", "From (UTC)", "2026-11-21"),
         field("until", "Before (UTC)", "2026-11-21T15:04:05Z"),
       ),

@@ -77,6 +77,7 @@
 
         func write(_ write: @escaping ([UInt8]) throws -> Void) throws {
             let steps = UInt64(entries.count * log.projections.count)
+            let ends = try ends()
             try Page.report(write) { blocks in
                 var shownCount = entries.count
                 try Progress.run("folding", of: steps) { progress in
@@ -85,7 +86,7 @@
                         // Folding can find damage that reading did not find.
                         shownCount = min(shownCount, frames.count)
                         var block = frames.json(projection.name)
-                        block["without"] = try absences(projection)
+                        block["without"] = try absences(projection, ends ?? [:])
                         try blocks.object("projection-\(index)", block)
                     }
                 }
@@ -93,7 +94,7 @@
                     for entry in entries.prefix(shownCount) { try add(entry.json) }
                 }
                 // The head is last, because it names the damage.
-                try blocks.object("head", try head())
+                try blocks.object("head", try head(ends))
             }
         }
 
@@ -119,22 +120,19 @@
         /// Returns what would have differed without each intent of the page that is rejected,
         /// withdrawn or conflicted at the end; nil if the log lacks its first entries, or is damaged, or
         /// the page ends before the log.
-        private func absences(_ projection: ReplayProjection) throws -> JSON? {
+        private func absences(
+            _ projection: ReplayProjection, _ ends: [IntentNumber: IntentState]
+        ) throws -> JSON? {
             // The answers are about the whole log, also about its end.
             let isAtEnd = try selection.last.map { try $0 >= log.reader.lastSequence() } ?? true
             guard log.reader.first == 1, isAtEnd else { return nil }
             do {
-                let state = try log.reader.states()
                 let end = try projection.view.openIntents(log.reader)
-                var wanted = Set(end.overlay.filter { $0.conflict != nil }.map(\.number))
-                wanted.formIntersection(entries.flatMap(\.intents))
-                for number in Set(entries.flatMap(\.intents)) {
-                    switch try state(number) {
-                    case .rejected, .withdrawn: wanted.insert(number)
-                    case .pending, .accepted, .confirmed, nil: break
-                    }
-                }
-                let found = try projection.view.divergences(log.reader, withoutEachOf: wanted)
+                let conflicted = Set(end.overlay.filter { $0.conflict != nil }.map(\.number))
+                let wanted = ends.filter { number, state in
+                    state == .rejected || state == .withdrawn || conflicted.contains(number)
+                }.keys
+                let found = try projection.view.divergences(log.reader, withoutEachOf: Set(wanted))
                 var object = JSON.Object()
                 for (number, divergences) in found.sorted(by: { $0.key < $1.key }) {
                     object[ExactString("\(number)")] = divergences.json(without: number)
@@ -148,7 +146,7 @@
 
         // MARK: The head
 
-        private func head() throws -> JSON.Object {
+        private func head(_ ends: [IntentNumber: IntentState]?) throws -> JSON.Object {
             var head = try log.head(try log.status())
             head["filters"] = .array(selection.words.map { .string($0) })
             if !log.isRedacted {
@@ -156,7 +154,13 @@
                     .headJSON
             }
             head["plots"] = .object(try plots())
-            head["ends"] = try ends()
+            head["ends"] = ends.map { ends in
+                var object = JSON.Object()
+                for (number, state) in ends.sorted(by: { $0.key < $1.key }) {
+                    object[ExactString("\(number)")] = .string(state.rawValue)
+                }
+                return .object(object)
+            }
             head["test"] = try test()
             guard let end = try end() else { return head }
             head["counts"] = [
@@ -172,16 +176,12 @@
 
         /// Returns the states of the page's intents at the end of the log, by number; nil if the
         /// log is damaged.
-        private func ends() throws -> JSON? {
+        private func ends() throws -> [IntentNumber: IntentState]? {
             do {
                 let state = try log.reader.states()
-                var ends = JSON.Object()
-                for number in Set(entries.flatMap(\.intents)).sorted() {
-                    ends[ExactString("\(number)")] = try state(number).map {
-                        .string($0.rawValue)
-                    }
-                }
-                return .object(ends)
+                var ends: [IntentNumber: IntentState] = [:]
+                for number in Set(entries.flatMap(\.intents)) { ends[number] = try state(number) }
+                return ends
             } catch {
                 guard log.note(error) else { throw error }
                 return nil

@@ -134,6 +134,8 @@ import Testing
         #expect(head["status"]?["entries"] == 7, "\(head)")
         let folder = directory.url.lastPathComponent
         #expect(head["damage"]?.stringValue?.contains(folder) == false, "\(head)")
+        let marks = try inspector.get("/api/marks?after=0")
+        #expect(marks["through"] == 6 && marks["isOver"] == true, "\(marks)")
         #expect(try inspector.get("/api/at?sequence=6")["sequence"] == 6)
         #expect(try inspector.get("/api/frames?from=5")["frames"]?.arrayValue?.count == 2)
         #expect(try inspector.get("/api/rows?kind=intent")["count"] == 4)
