@@ -112,8 +112,3 @@ extension LogFold {
         return fold.groups[0].agreesWithKnown && fold.readsAll ? fold : nil
     }
 }
-
-extension Payload {
-    /// Whether this code reads the event with all its members.
-    fileprivate var isReadWhole: Bool { !isUnreadable && unreadPart == nil }
-}

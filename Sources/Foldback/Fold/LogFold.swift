@@ -262,7 +262,7 @@ package struct LogFold: Sendable {
         do throws(FormatError) {
             (record, checksum) = try Record.decoded(
                 bytes, at: sequence, predecessor: chain, replicas: storage.header.replicas,
-                codec: codec)
+                codec: codec, overlay: state.overlay)
         } catch {
             throw LogError(error, at: storage.path, sequence: sequence)
         }

@@ -4,11 +4,13 @@ extension Record {
     /// - Parameters:
     ///   - predecessor: the checksum of the record before; nil to skip the check of the chain.
     ///   - codec: reads the events. Events that it cannot read are kept as bytes (L5).
+    ///   - overlay: the overlay before the record. An event that comes back as its intent has it is
+    ///     not read a second time.
     /// - Returns: the record, and the checksum at its end.
     /// - Throws: `.damaged`, or `.newer` for a format, kind or flag that this code does not know.
     package static func decoded(
         _ bytes: [UInt8], at sequence: LogSequence, predecessor: UInt64?,
-        replicas: ReplicaTable, codec: any PayloadCodec
+        replicas: ReplicaTable, codec: any PayloadCodec, overlay: Overlay = Overlay()
     ) throws(FormatError) -> (record: Record, checksum: UInt64) {
         var reader = try ByteReader(sealed: bytes, seed: sequence.value)
         let version = try reader.fixed(UInt8.self)
@@ -31,7 +33,8 @@ extension Record {
         }
         let info = try readInfo(&reader)
         var body = BodyReader(
-            reader: reader, flags: flags, format: format, replicas: replicas, codec: codec)
+            reader: reader, flags: flags, format: format, replicas: replicas, codec: codec,
+            overlay: overlay)
         let stamp = Stamp(sequence: sequence, time: time)
         let entry = try body.entry(kind, stamp, replica, info)
         guard body.reader.isAtEnd else { throw .damaged("it has bytes after its last field") }
@@ -78,6 +81,7 @@ private struct BodyReader {
     let format: EventFormat
     let replicas: ReplicaTable
     let codec: any PayloadCodec
+    let overlay: Overlay
 
     mutating func entry(
         _ kind: RecordFormat.Kind, _ stamp: Stamp, _ replica: ReplicaID,
@@ -183,7 +187,7 @@ private struct BodyReader {
             let format =
                 has(RecordFormat.ConfirmedFlag.formats)
                 ? EventFormat(codec: try reader.fixed(), version: try reader.fixed()) : format
-            let payload = codec.payload(reading: try reader.sized(), format: format)
+            let payload = payload(try reader.sized(), format, of: origin)
             events.append(Confirmed(position: position, payload: payload, origin: origin))
         }
         return ConfirmedBatch(events: events, through: through, settled: settled)
@@ -211,6 +215,17 @@ private struct BodyReader {
 
     private func payload(_ bytes: [UInt8]) -> Payload {
         codec.payload(reading: bytes, format: format)
+    }
+
+    private func payload(
+        _ bytes: [UInt8], _ format: EventFormat, of origin: IntentID?
+    ) -> Payload {
+        if let known = origin.flatMap({ overlay[$0.number]?.payload }), known.isReadWhole,
+            known.format == format, known.bytes == bytes
+        {
+            return known
+        }
+        return codec.payload(reading: bytes, format: format)
     }
 
     private func has(_ flag: UInt8) -> Bool { flags & flag != 0 }

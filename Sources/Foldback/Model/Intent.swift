@@ -124,6 +124,9 @@ package final class Payload: Sendable {
         }
     }
 
+    /// Whether this code reads the event with all its members.
+    package var isReadWhole: Bool { !isUnreadable && unreadPart == nil }
+
     /// Returns whether both payloads are applied alike: their bytes are equal, or the store's codec
     /// encodes both events as the same bytes.
     ///

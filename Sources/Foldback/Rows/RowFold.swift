@@ -153,25 +153,32 @@ package struct RowFold: Sendable {
     private mutating func confirm(_ folded: Folded, at sequence: LogSequence) {
         confirmedCount += 1
         notes?.add(folded.payload, at: sequence)
-        var rows = TouchedRows(schema, over: confirmed)
-        let error = apply(folded, &rows)
-        if let failure = rows.failure {
-            self.failure = self.failure ?? failure
-            return
-        }
-        if let error {
-            let fault = Fault(
-                sequence: sequence, origin: folded.context.origin, error: error)
-            faults.append(fault)
-            newFaults.append(fault)
-            return
-        }
-        for (key, value) in rows.writes {
+        for (key, value) in writes(of: folded, at: sequence) {
             note(key, overlay)
             confirmed.set(value, at: key)
             notes?.add(value, at: key)
             overlay.confirmedChanged(key)
         }
+    }
+
+    /// Applies a confirmed event to the confirmed rows.
+    ///
+    /// - Returns: what it writes. The rows that it touched have a reference to the confirmed rows,
+    ///   and with two references, each change would copy some of them. So they are not returned.
+    private mutating func writes(
+        of folded: Folded, at sequence: LogSequence
+    ) -> [(key: KeyBytes, value: RowValue)] {
+        var rows = TouchedRows(schema, over: confirmed)
+        let error = apply(folded, &rows)
+        if let failure = rows.failure {
+            self.failure = self.failure ?? failure
+            return []
+        }
+        guard let error else { return rows.writes }
+        let fault = Fault(sequence: sequence, origin: folded.context.origin, error: error)
+        faults.append(fault)
+        newFaults.append(fault)
+        return []
     }
 
     // MARK: The view

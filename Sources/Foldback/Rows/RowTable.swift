@@ -53,7 +53,10 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
         _ name: String, isUnique: Bool = false,
         by key: @escaping @Sendable (Key, Row) -> IndexKey?
     ) -> RowIndex<Key, Row, IndexKey> {
-        index(name, isUnique: isUnique) { primary, row in key(primary, row).map { [$0] } ?? [] }
+        RowIndex(table: self, name: name, isUnique: isUnique) { primary, row in
+            guard let key = key(primary, row) else { return [] }
+            return [key.bytes(after: [])]
+        }
     }
 
     /// Returns an index of this table with any number of entries for each row, like an article
@@ -68,7 +71,9 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
         _ name: String, isUnique: Bool = false,
         byEach keys: @escaping @Sendable (Key, Row) -> [IndexKey]
     ) -> RowIndex<Key, Row, IndexKey> {
-        RowIndex(table: self, name: name, isUnique: isUnique, keys: keys)
+        RowIndex(table: self, name: name, isUnique: isUnique) { primary, row in
+            keys(primary, row).map { $0.bytes(after: []) }
+        }
     }
 
     var types: SpaceTypes {
@@ -122,7 +127,8 @@ public struct RowIndex<Key: RowKey, Row: Sendable, IndexKey: RowKey>: RowSpace {
     public let name: String
     /// Whether two rows with the same index key are an error.
     public let isUnique: Bool
-    let keys: @Sendable (Key, Row) -> [IndexKey]
+    /// Returns the row's keys in the index as bytes.
+    let keys: @Sendable (Key, Row) -> [[UInt8]]
 
     var types: SpaceTypes {
         var types = table.types
@@ -195,14 +201,11 @@ protocol AnyIndexedRows: Sendable {
     func keys(ofAny key: Any, _ row: Any) -> [[UInt8]]
 }
 
-/// The closure of an index, with index keys as bytes.
+/// The closure of an index, without the type of its keys.
 final class IndexedRows<Key: RowKey, Row: Sendable>: AnyIndexedRows {
     let keys: @Sendable (Key, Row) -> [[UInt8]]
 
-    init<IndexKey>(_ index: RowIndex<Key, Row, IndexKey>) {
-        let keys = index.keys
-        self.keys = { key, row in keys(key, row).map { $0.bytes(after: []) } }
-    }
+    init<IndexKey>(_ index: RowIndex<Key, Row, IndexKey>) { keys = index.keys }
 
     func keys(ofAny key: Any, _ row: Any) -> [[UInt8]] {
         guard let key = key as? Key, let row = row as? Row else { return [] }

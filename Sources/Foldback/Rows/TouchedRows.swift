@@ -169,7 +169,7 @@ public struct TouchedRows {
         _ key: Key, _ table: RowTable<Key, Row>, from old: Row?, to row: Row?
     ) throws {
         let (place, bytes) = try place(of: key, table)
-        let value: RowValue = try row.map { .row(try table.encoded($0)) } ?? .absent
+        let value: RowValue = if let row { .row(try table.encoded(row)) } else { .absent }
         var entries: [(key: KeyBytes, value: RowValue)] = []
         let indexes = schema.schema.indexes(of: place)
         if !indexes.isEmpty {
@@ -194,8 +194,8 @@ public struct TouchedRows {
         guard let rows = rows as? IndexedRows<Key, Row> else {
             preconditionFailure("the index \(name) belongs to another table")
         }
-        let before = old.map { rows.keys(key, $0) } ?? []
-        let after = new.map { rows.keys(key, $0) } ?? []
+        let before = if let old { rows.keys(key, old) } else { [[UInt8]]() }
+        let after = if let new { rows.keys(key, new) } else { [[UInt8]]() }
         guard before != after else { return [] }
         let prefix = schema.prefix(ofPlace: place)
         let (kept, known) = (Membership(after), Membership(before))

@@ -145,9 +145,9 @@ private struct IndexSpan<IndexKey: RowKey, Key: RowKey, Row: Sendable>: Sendable
     /// Returns the row if it has an entry in the range.
     func keeping(_ row: Row?, at key: Key) -> Row? {
         guard let row else { return nil }
+        let primary = key.bytes(after: [])
         let isInRange = index.keys(key, row).contains { indexKey in
-            let place = IndexPlace(indexKey, key)
-            return span.contains(KeyBytes(place.bytes(prefix, index.isUnique)))
+            span.contains(KeyBytes(prefix + (index.isUnique ? indexKey : indexKey + primary)))
         }
         return isInRange ? row : nil
     }
