@@ -98,7 +98,7 @@ import Testing
         let actions = state.take(
             [
                 .recorded([
-                    PendingIntent(1, attempt: nil, isReadable: false),
+                    PendingIntent(1, attempt: nil, isReadable: false, lane: "a"),
                     PendingIntent(2, attempt: nil, isReadable: true, lane: "a"),
                 ])
             ], at: Timestamp(millisecondsSince1970: 0), jitter: 0)
@@ -136,28 +136,28 @@ import Testing
             }
         }
     }
+}
 
-    /// Fails on each request that has one intent.
-    private struct PoisonedAuthority: Authority {
-        let authority: InProcessAuthority<Board>
-        let poison: IntentNumber
+/// Fails on each request that has one intent.
+struct PoisonedAuthority: Authority {
+    let authority: InProcessAuthority<Board>
+    let poison: IntentNumber
 
-        init(_ authority: InProcessAuthority<Board>, _ poison: IntentNumber) {
-            self.authority = authority
-            self.poison = poison
+    init(_ authority: InProcessAuthority<Board>, _ poison: IntentNumber) {
+        self.authority = authority
+        self.poison = poison
+    }
+
+    func submit(
+        _ intents: [Submission<Move>], from device: SyncPoint
+    ) async throws(AuthorityFailure) -> Verdicts<Move> {
+        if intents.contains(where: { $0.id.number == poison }) {
+            throw .failed(reason: "HTTP 500")
         }
+        return try await authority.submit(intents, from: device)
+    }
 
-        func submit(
-            _ intents: [Submission<Move>], from device: SyncPoint
-        ) async throws(AuthorityFailure) -> Verdicts<Move> {
-            if intents.contains(where: { $0.id.number == poison }) {
-                throw .failed(reason: "HTTP 500")
-            }
-            return try await authority.submit(intents, from: device)
-        }
-
-        func changes(after device: SyncPoint) async throws(AuthorityFailure) -> Changes<Move> {
-            try await authority.changes(after: device)
-        }
+    func changes(after device: SyncPoint) async throws(AuthorityFailure) -> Changes<Move> {
+        try await authority.changes(after: device)
     }
 }

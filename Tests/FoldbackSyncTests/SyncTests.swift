@@ -34,8 +34,8 @@ import Testing
     }
 
     /// Runs a sync during `body`, and cancels it after that.
-    private static func run(
-        _ sync: Sync<Board>, _ body: @escaping @Sendable () async throws -> Void
+    private static func run<P: EventFold>(
+        _ sync: Sync<P>, _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await sync.run() }
@@ -125,9 +125,7 @@ import Testing
         }
     }
 
-    @Test func `the status names what the server fails on, and what needs an update`()
-        async throws
-    {
+    @Test func `the status says that the server fails`() async throws {
         let store = memory()
         let failing = StubAuthority<Move>([], rest: .fail(.failed(reason: "HTTP 500")))
         let time = VirtualTime()
@@ -140,6 +138,42 @@ import Testing
                 // Everything that waits makes the server fail, so that is what holds it up.
                 let failure = AuthorityFailure.failed(reason: "HTTP 500")
                 #expect(sync.status.obstacle == .paused(.failing(failure)))
+            }
+        }
+    }
+
+    @Test func `the status names what the server fails on, and what needs an update`()
+        async throws
+    {
+        let written = memory()
+        for move in [.claim("a"), .set("a", 1), .set("b", 1)] as [Move] {
+            try await written.record(move)
+        }
+        let store = try Store.inMemory(
+            OutboxTests.ShortSightedBoard.self, reopening: try #require(written.memoryRows),
+            sources: .counting())
+        let time = VirtualTime()
+        try await time.run {
+            let sync = Sync(
+                store, with: PoisonedAuthority(InProcessAuthority(Board.self), 2),
+                policy: .concurrent(requestsMax: 2), sources: time.sources)
+            try await Self.run(sync) {
+                await time.sources.sleep(.seconds(600))
+                // The server works for another intent, so it is not the server that holds it up.
+                try await store.record(.set("c", 1))
+                await time.sources.sleep(.seconds(5))
+                #expect(sync.status.obstacle == .quarantined([2]))
+                #expect(sync.status.message == "The server fails on one change.")
+                #expect(
+                    sync.status.suggestion
+                        == "Wait for a new version of the app or the server, or give the changes up."
+                )
+                _ = try await store.abandon(2)
+                await time.sources.sleep(.seconds(10))
+                #expect(store.snapshot.pending == [1])
+                #expect(sync.status.obstacle == .unreadable([1]))
+                #expect(sync.status.message == "One change is from a newer version of the app.")
+                #expect(sync.status.suggestion == "Update the app.")
             }
         }
     }

@@ -30,6 +30,10 @@ struct Followed: StoredProjection {
     }
 
     var line: String {
-        "\(followed.value.success ?? 0) of \(model.view.people.count) followed"
+        switch followed.value {
+        case .success(let count): "\(count) of \(model.view.people.count) followed"
+        case .failure(let error): "\(error)"
+        case .notAsked, .loading: "…"
+        }
     }
 }

@@ -157,12 +157,10 @@ import Testing
         for (revision, shown) in shown {
             let past = Shown(
                 view: try await store.snapshot(at: revision).view.cells,
-                cells: try await store.projected(RowBoard.self).read(at: revision) {
-                    @Sendable rows in
+                cells: try await store.projected(RowBoard.self).read(at: revision) { rows in
                     try rows.page(of: RowBoard.cells, limit: .max)
                 },
-                moves: try await store.projected(MoveCount.self).read(at: revision) {
-                    @Sendable rows in
+                moves: try await store.projected(MoveCount.self).read(at: revision) { rows in
                     try rows.get(0, in: MoveCount.counts) ?? 0
                 })
             #expect(shown == past, "revision \(revision), \(note)")

@@ -98,6 +98,8 @@ import Testing
         let store = Store.inMemory(
             People.self, also: [.init(Followed.self)], confirmedBy: .acknowledgement)
         let screen = CountScreen(store)
+        // The rows are read on another thread.
+        #expect(screen.line == "…")
         try await screen.model.perform(.loaded(Person(name: "mia", followers: 9)))
         try await screen.model.perform(.loaded(Person(name: "zoe", followers: 9)))
         #expect(screen.line == "0 of 2 followed")

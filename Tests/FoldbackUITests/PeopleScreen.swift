@@ -15,7 +15,7 @@ extension Person: Identifiable {
         _ store: Store<People>, from server: any Authority<People.Event>,
         sources: UISources = .system
     ) {
-        let downlink = Downlink(store, from: server, policy: .ordered)
+        let sync = Sync(store, with: server, policy: .ordered)
         let model = OptimisticModel(store, sources: sources)
         self.model = model
         list = ListModel(of: model) { list, people in
@@ -23,7 +23,7 @@ extension Person: Identifiable {
             list.items(people.people.values.sorted { $0.name < $1.name })
         }
         loading = FetchModel(Wait("loading people"), cues: model.cues, sources: sources) { _ in
-            switch try await downlink.fetch() {
+            switch try await sync.fetch() {
             case .caughtUp: await model.adoptCommits()
             case .failed(let failure): throw failure
             default: throw CancellationError()

@@ -114,7 +114,7 @@ import Testing
     private func checkPast() async throws {
         let log = try NaiveLog(store, kind)
         for (revision, lists) in shown {
-            let (cells, seen) = try await store.read(at: revision) { @Sendable rows in
+            let (cells, seen) = try await store.read(at: revision) { rows in
                 (try rows.page(of: RowBoard.cells, limit: .max), SeenIntents(rows))
             }
             #expect(lists == [naiveList(cells, log.intents(of: seen))], "at \(revision), \(note)")

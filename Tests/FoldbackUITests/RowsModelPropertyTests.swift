@@ -94,7 +94,7 @@ import Testing
             let (revision, sequence) = (model.revision, sequence.value)
             let (cells, odd, first) = (cells.value, odd.value, first.value)
             #expect(sequence == .success(revision), note)
-            let past = try await store.read(at: revision) { @Sendable rows in
+            let past = try await store.read(at: revision) { rows in
                 (
                     try rows.page(of: RowBoard.cells, limit: .max),
                     try rows.page(of: RowBoard.odd, limit: .max)

@@ -67,8 +67,12 @@ public enum CommandError: Error, Sendable {
 /// The reason why an event was not recorded: a projection cannot apply it to its view (F9).
 ///
 /// ```swift
-/// } catch .inapplicable(let refusal) {
-///     if refusal.underlying(as: LikeError.self) == .postIsGone { … }
+/// } catch {
+///     switch error {
+///     case .inapplicable(let refusal):
+///         if refusal.underlying(as: LikeError.self) == .postIsGone { … }
+///     default: …
+///     }
 /// }
 /// ```
 public struct Inapplicable: Sendable {

@@ -42,7 +42,7 @@ public struct ProjectedRows<P: StoredProjection>: Sendable {
     /// - Complexity: one `apply` for each confirmed event from the first entry to `sequence`, and the
     ///   same for each projection that shares its conflicts. All rows of these projections are in
     ///   memory while it runs.
-    public func read<R>(
+    public nonisolated(nonsending) func read<R>(
         at sequence: LogSequence, _ body: (borrowing RowReader<P>) throws -> R
     ) async throws -> R {
         try core.storage.requireUsable()
@@ -111,7 +111,7 @@ extension Store where P: StoredProjection {
 
     /// Calls `body` with the rows as they were after entry `sequence`. See
     /// ``ProjectedRows/read(at:_:)``.
-    public func read<R>(
+    public nonisolated(nonsending) func read<R>(
         at sequence: LogSequence, _ body: (borrowing RowReader<P>) throws -> R
     ) async throws -> R { try await projected.read(at: sequence, body) }
 

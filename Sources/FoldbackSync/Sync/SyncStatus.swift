@@ -102,7 +102,7 @@ public struct SyncStatus: Hashable, Sendable {
     /// What the user can do, as a sentence in English; nil if nothing needs to be done.
     public var suggestion: String? {
         switch obstacle {
-        case nil, .paused(.stopped), .oldLog: nil
+        case nil, .paused(.stopped): nil
         case .paused(.offline):
             pendingCount == 0
                 ? nil : "\(Self.changes(pendingCount)) kept, and sent when there is a connection."
@@ -112,6 +112,7 @@ public struct SyncStatus: Hashable, Sendable {
         case .quarantined:
             "Wait for a new version of the app or the server, or give the changes up."
         case .unreadable: "Update the app."
+        case .oldLog: "The changes are kept. Update the app, or ask its maker."
         }
     }
 

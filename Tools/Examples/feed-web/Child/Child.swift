@@ -38,14 +38,17 @@ struct Child {
                     isListening: { printAtOnce("\(Self.readyWord)\n") }),
                 logger: .disabled, handler: Server(world: world, gate: Gate(port: port))
             ).run()
-        } catch CommandError.log(let error) where error.isOfStorage {
-            Self.end(after: error)
-        } catch let error as LogError where error.isOfStorage {
-            Self.end(after: error)
-        } catch let error as AuthorityFailure {
-            // The first posts could not be written.
-            complain(error.reason)
-            exit(Self.temporaryFailure)
+        } catch {
+            switch error {
+            case CommandError.log(let error) where error.isOfStorage,
+                let error as LogError where error.isOfStorage:
+                Self.end(after: error)
+            case let error as AuthorityFailure:
+                // The first posts could not be written.
+                complain(error.reason)
+                exit(Self.temporaryFailure)
+            default: throw error
+            }
         }
     }
 

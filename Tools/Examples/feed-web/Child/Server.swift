@@ -12,19 +12,24 @@ struct Server: HTTPHandler {
             // A body that is not read would be taken for the next request, so it is read first.
             let body = try await gate.body(of: request)
             return try await response(to: request, body)
-        } catch let error as RefusedCommand {
+        } catch {
+            return answer(to: error, request)
+        }
+    }
+
+    private func answer(to error: any Error, _ request: HTTPRequest) -> HTTPResponse {
+        switch error {
+        case let error as RefusedCommand:
             return .refusal(status(error.status, request), error.reason)
-        } catch let error as Refusal where error.endsConnection {
+        case let error as Refusal where error.endsConnection:
             return .lastAnswer(error.status, error.reason)
-        } catch let error as Refusal {
-            return .refusal(error.status, error.reason)
-        } catch CommandError.log(let error), let error as LogError {
+        case let error as Refusal: return .refusal(error.status, error.reason)
+        case CommandError.log(let error), let error as LogError:
             let status = error.serverStatus ?? status(.conflict, request)
             return .refusal(status, error.errorDescription ?? "\(error)")
-        } catch let error as CommandError {
+        case let error as CommandError:
             return .refusal(status(.conflict, request), error.errorDescription ?? "\(error)")
-        } catch {
-            return .refusal(.internalServerError, "\(error)")
+        default: return .refusal(.internalServerError, "\(error)")
         }
     }
 

@@ -32,8 +32,12 @@ import Synchronization
     @ObservationIgnored var boosts: [IntentNumber: Boost] = [:]
     /// Why nothing is sent.
     private(set) var pause: SyncPause?
+    /// What the sync does.
+    private let status: StatusModel<SyncStatus>
     /// What the sync does, and what the person can do about it.
-    private(set) var words = ""
+    var words: String {
+        [status.value.message, status.value.suggestion].compactMap(\.self).joined(separator: " ")
+    }
     private(set) var isSignedIn: Bool
 
     @ObservationIgnored private let boot: String
@@ -62,6 +66,7 @@ import Synchronization
         (self.clock, self.boot) = (clock, boot)
         calls = ServerCalls(user: replica.name, stage: stage, clock: clock)
         isSignedIn = !stage.settings.signedOut.contains(replica.name)
+        status = StatusModel(replica.sync.status)
         model = OptimisticModel(replica.store, sources: clock.ui)
         undo = model.undoModel()
         list = ListModel(of: model) { [input] list, timeline throws(ListError) in
@@ -90,6 +95,7 @@ import Synchronization
         Task { [weak self, views = replica.store.views] in
             for await snapshot in views { await self?.noteConflicts(snapshot) }
         }
+        Task { [status, sync = replica.sync] in await status.follow(sync.statuses) }
         Task { [weak self, sync = replica.sync] in
             for await status in sync.statuses { self?.noteStatus(status) }
         }
@@ -122,7 +128,6 @@ import Synchronization
     }
 
     private func noteStatus(_ status: SyncStatus) {
-        words = [status.message, status.suggestion].compactMap(\.self).joined(separator: " ")
         if pause != status.outbox.pause {
             pause = status.outbox.pause
             if pause == nil { retryUnreachable() }
