@@ -79,8 +79,9 @@ struct GroupInProgress<R: Rules>: Sendable {
 
     /// Decides on a request in order.
     ///
-    /// The first intent that is postponed ends its lane; without lanes, the request (N5). After a failure, earlier intents of the request
-    /// stay decided: they get the same verdicts when they come again.
+    /// The first intent that is postponed ends its lane; without lanes, the request (N5). After a
+    /// failure, earlier intents of the request stay decided: they get the same verdicts when they come
+    /// again.
     mutating func decide(
         _ ticket: Ticket<Event>
     ) -> Result<[IntentID: Verdict<Event>], AuthorityFailure> {

@@ -50,6 +50,11 @@ func id(_ number: UInt64, of replica: String = "a") -> IntentID {
     IntentID(replica: ReplicaID(replica)!, number: IntentNumber(number))
 }
 
-func sent(_ number: UInt64, _ move: Move, of replica: String = "a") -> Submission<Move> {
-    Submission(id: id(number, of: replica), event: move)
+func sent(
+    _ number: UInt64, _ move: Move, of replica: String = "a", lane: Int? = nil
+) -> Submission<Move> {
+    let plain = Submission(id: id(number, of: replica), event: move)
+    return Submission(
+        id: plain.id, event: move, recorded: plain.recorded, time: plain.time, info: plain.info,
+        lane: lane)
 }

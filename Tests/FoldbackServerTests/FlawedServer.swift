@@ -14,7 +14,7 @@ final class FlawedServer: Authority {
         case pageSplitsAPosition, reusedIDIsAccepted, reusedIDReplacesTheVerdict
         case strangerIsDecided, deviceAheadIsDecided, effectWithoutOrigin, rejectedHasAnEffect
         case decidedTwiceAtOnce, otherEventThanTheVerdict, noLineage
-        case otherDigestIsDecided, digestIsComparedAtTheHead
+        case otherDigestIsDecided, digestIsComparedAtTheHead, pollLooksBeforeItListens
 
         /// The check that names the flaw.
         var check: String? {
@@ -41,6 +41,7 @@ final class FlawedServer: Authority {
             case .noLineage: "N6: each answer names the lineage and the head"
             case .otherDigestIsDecided, .digestIsComparedAtTheHead:
                 "N6: a page's digest comes back, and another digest is superseded"
+            case .pollLooksBeforeItListens: "A2: a long poll misses no event"
             }
         }
     }
@@ -157,6 +158,20 @@ final class FlawedServer: Authority {
                 lineage: flaw == .noLineage ? nil : lineage, head: data.head,
                 digest: data.digest(at: through))
         }
+    }
+
+    func changes(
+        after device: SyncPoint, waiting: Duration
+    ) async throws(AuthorityFailure) -> Changes<Move> {
+        guard flaw == .pollLooksBeforeItListens else { return try await changes(after: device) }
+        for _ in 0..<5_000 where data.withLock({ $0.head <= device.through }) {
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+        // It has not seen what came meanwhile.
+        let page = try await changes(after: device)
+        return Changes(
+            events: [], through: page.through, hasMore: page.hasMore, lineage: page.lineage,
+            head: page.head, digest: page.digest)
     }
 
     private func requireShared(

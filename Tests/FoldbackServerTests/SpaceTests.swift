@@ -87,6 +87,17 @@ import Testing
         #expect(space.store.view.state.cells == ["a": 1])
     }
 
+    @Test func `N5: a postponed intent holds up no other lane of its request`() async throws {
+        let space = await Space.inMemory(rules: BoardRules())
+        let answer = try await space.authority(for: .ann).submit([
+            sent(1, .set("later", 1), lane: 0), sent(2, .set("a", 2), lane: 1),
+            sent(3, .set("b", 3), lane: 0), sent(4, .set("no", 4), lane: 1),
+            sent(5, .set("c", 5), lane: 1), sent(6, .set("d", 6), lane: 2),
+        ])
+        #expect(Set(answer.byIntent.keys) == Set([1, 2, 4, 5, 6].map { id($0) }))
+        #expect(space.store.view.state.cells == ["a": 2, "c": 5, "d": 6])
+    }
+
     /// Keeps the time that it is given in an event.
     private final class TimedRules: Rules {
         let callCount = Mutex(0)
@@ -155,6 +166,24 @@ import Testing
         }
         #expect(reopened.store.view.state.cells == ["a": 1])
         await reopened.close()
+    }
+
+    @Test func `N10: of two accounts that use a new replica at once, one gets it`() async throws {
+        for _ in 0..<20 {
+            let space = await Space.inMemory(rules: BoardRules())
+            let answers = await withTaskGroup(of: Verdicts<Move>?.self) { group in
+                for (account, value) in [(Account.ann, 1), (.ben, 2)] {
+                    group.addTask {
+                        try? await space.authority(for: account).submit([sent(1, .set("a", value))])
+                    }
+                }
+                return await group.reduce(into: [Verdicts<Move>]()) { answers, answer in
+                    if let answer { answers.append(answer) }
+                }
+            }
+            #expect(answers.map(\.byIntent.count) == [1])
+            #expect(space.head == 2)
+        }
     }
 
     @Test func `N6: a copy has a new lineage, unless it is adopted`() async throws {

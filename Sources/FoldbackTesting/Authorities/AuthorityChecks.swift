@@ -212,9 +212,15 @@ extension AuthorityCheck {
                 }
                 let verdicts = try await exchange.decide([intent])
                 guard case .accepted(let position?, _) = verdicts[intent.id],
-                    let page = await poll.value.map(exchange.noted), page.through >= position
+                    let page = await poll.value.map(exchange.noted)
                 else { return }
-                guard page.events.contains(where: { $0.origin == intent.id }) else {
+                var events = page.events
+                // A poll may end early. The next page begins where it ended.
+                if page.through < position {
+                    events += try await exchange.fetch(after: page.through, reaching: position)
+                        .events
+                }
+                guard events.contains(where: { $0.origin == intent.id }) else {
                     throw Broken("the poll passed \(position), and has no effect from there")
                 }
             },

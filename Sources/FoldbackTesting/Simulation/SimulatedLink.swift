@@ -105,9 +105,12 @@ final class SimulatedLink<P: Projection>: Authority {
                 },
                 cut: { changes, count in
                     guard count > 0, count < changes.events.count else { return nil }
-                    let events = Array(changes.events.prefix(count))
+                    // A page has whole positions (A2).
+                    let next = changes.events[count].position
+                    let events = changes.events.prefix(count).prefix { $0.position < next }
+                    guard let through = events.last?.position else { return nil }
                     return Changes(
-                        events: events, through: events[count - 1].position, hasMore: true,
+                        events: Array(events), through: through, hasMore: true,
                         lineage: changes.lineage, head: changes.head)
                 },
                 newer: { NewerAnswer<P>().page(of: $0) },

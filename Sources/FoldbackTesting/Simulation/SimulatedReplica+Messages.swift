@@ -28,15 +28,17 @@ extension SimulatedReplica {
     }
 
     /// The user abandons intents on which the authority fails for ever, once all other intents that
-    /// can be sent are settled (S3).
+    /// can be sent are settled (S3). With lanes, that is each intent that is not after one of them in
+    /// its lane (S1).
     func abandonPoison() async {
         guard let (store, outbox) = content.withLock({ $0.process.map { ($0.store, $0.outbox) } })
         else { return }
         let status = outbox.status
         let quarantined = Set(status.quarantined.keys)
         let isBlocked =
-            !status.blocking.isEmpty
-            || store.status.pendingCount <= quarantined.count + status.dependentCount
+            !fleet.hasLanes && !status.blocking.isEmpty
+            || sendableCount(in: store, beside: quarantined)
+                <= status.dependentCount + status.held.count
         guard isBlocked else { return }
         for number in quarantined.sorted() {
             guard let id = store.pendingIntent(number)?.recorded.id, fleet.book.isPoison(id) else {
@@ -45,6 +47,23 @@ extension SimulatedReplica {
             fleet.notes.trace(name, "abandons \(id)")
             // A log that cannot be written is found by the outbox.
             _ = try? await store.abandon(number)
+        }
+    }
+
+    /// The number of pending intents that neither are quarantined nor come after such an intent in
+    /// their lane. Some of them may depend on such an intent, or be drafts.
+    private func sendableCount(
+        in store: Store<P>, beside quarantined: Set<IntentNumber>
+    ) -> Int {
+        var lanes: Set<String> = []
+        return store.overlay.count { intent in
+            guard intent.state == .pending else { return false }
+            let lane = fleet.hasLanes ? intent.event.flatMap { Self.lane(of: $0) } : nil
+            if quarantined.contains(intent.number) {
+                if let lane { lanes.insert(lane) }
+                return false
+            }
+            return lane.map { !lanes.contains($0) } ?? true
         }
     }
 

@@ -101,7 +101,7 @@ final class SimulatedReplica<P: Projection>: Sendable {
     }
 
     /// One of three lanes, by the bytes of the event; nil for a quarter of the events.
-    @Sendable private static func lane(of event: P.Event) -> String? {
+    @Sendable static func lane(of event: P.Event) -> String? {
         guard let bytes = try? P.codec.encode(event) else { return nil }
         let lane = Checksum.of(bytes.span.bytes, seed: 0) % 4
         return lane == 0 ? nil : "\(lane)"
