@@ -4,6 +4,7 @@ import FoldbackHTTP
 import FoldbackReplay
 import FoldbackSync
 import Foundation
+import Synchronization
 
 struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -61,16 +62,20 @@ struct Sync: AsyncParsableCommand {
             with: HTTPAuthority<DocumentEvent>(address, space: space, token: token),
             policy: .ordered, continuing: Continuing(opening: Self.open) { _ in .bring })
         let isDone: Bool
+        // A drain that has ended does not run. What it ran into is in the status before.
+        let last = Mutex(sync.status)
         do {
             if follow { try await Self.follow(sync) }
-            let waiting = Task { try await Self.sayObstacles(of: sync) }
+            let waiting = Task {
+                try await Self.sayObstacles(of: sync) { status in last.withLock { $0 = status } }
+            }
             defer { waiting.cancel() }
             isDone = try await sync.drain(within: .seconds(within)) == .drained
         } catch {
             await sync.store.close()
             throw error
         }
-        let status = sync.status
+        let status = isDone ? sync.status : last.withLock(\.self)
         try Output.write(
             "\(Self.text(of: status, isDone: isDone)) (entry \(sync.store.status.sequence), "
                 + "position \(sync.store.status.through))\n")
@@ -83,10 +88,15 @@ struct Sync: AsyncParsableCommand {
     }
 
     /// Says what holds the command up, as errors.
-    private static func sayObstacles(of sync: FoldbackSync.Sync<Documents>) async throws {
+    ///
+    /// - Parameter note: called with each status while the sync runs.
+    private static func sayObstacles(
+        of sync: FoldbackSync.Sync<Documents>, _ note: (SyncStatus) -> Void
+    ) async throws {
         var last = ""
-        for await status in sync.statuses {
-            guard case .paused(let pause) = status.obstacle, pause != .stopped else { continue }
+        for await status in sync.statuses where status.obstacle != .paused(.stopped) {
+            note(status)
+            guard case .paused = status.obstacle else { continue }
             let text = text(of: status, isDone: false)
             if text != last { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
             last = text
