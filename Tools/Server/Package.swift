@@ -65,6 +65,15 @@ let package = Package(
                 .product(name: "FoldbackSync", package: "Foldback"),
             ],
             swiftSettings: strict),
+        // A server with a flaw, for tests.
+        .executableTarget(
+            name: "trapping-server",
+            dependencies: [
+                "Foldback", "Serving",
+                .product(name: "FoldbackServer", package: "Foldback"),
+                .product(name: "FoldbackSync", package: "Foldback"),
+            ],
+            swiftSettings: strict),
         .target(
             name: "FoldbackExamples",
             dependencies: [
@@ -116,8 +125,7 @@ let package = Package(
             name: "ServerTests",
             dependencies: [
                 "FaultyNetwork", "Foldback", "Processes", "Serving", "conform", "feed-server",
-                "foldback-server",
-                "server-demo",
+                "foldback-server", "server-demo", "trapping-server",
                 .product(name: "FoldbackHTTP", package: "Foldback"),
                 .product(name: "FoldbackPostgres", package: "Foldback"),
                 .product(name: "FoldbackServer", package: "Foldback"),

@@ -48,7 +48,8 @@ struct Device: AsyncParsableCommand {
             }
             if let drain {
                 Line.say(["draining": true])
-                _ = try await sync.drain(within: .milliseconds(drain))
+                let result = try await sync.drain(within: .milliseconds(drain))
+                Line.say(["timedOut": .bool(result != .drained)])
             } else {
                 try await Task.sleep(for: .milliseconds(2))
             }

@@ -54,7 +54,7 @@ struct Story: AsyncParsableCommand {
         print("seed \(seed)\nserver \(server.address), devices ann and bob")
         let start = ContinuousClock.now
         var counts = [0, 0, 0]
-        var (answers, afterAnswer) = (0, 0)
+        var (answers, afterAnswer, duringDrain) = (0, 0, 0)
         for _ in 0..<kills {
             try await Task.sleep(for: .milliseconds(Int.random(in: 30...250, using: &random)))
             let victim = serverOnly ? 0 : Int.random(in: 0...devices.count, using: &random)
@@ -72,10 +72,14 @@ struct Story: AsyncParsableCommand {
             } else {
                 let device = devices[victim - 1]
                 if let drain { try await waitForEnd(ofDrain: drain, device, &random) }
-                try device.restart()
+                if try device.restart() { duringDrain += 1 }
             }
         }
         print("\(afterAnswer) kills of the server came after it had answered an intent")
+        if drain != nil {
+            let timedOut = devices.map(\.ledger.timedOutCount).reduce(0, +)
+            print("\(timedOut) drains ended by their time, and \(duringDrain) by a kill")
+        }
         if let proxy {
             let counts = proxy.counts
             print("\(counts.connections) connections, \(counts.cuts) of them cut")

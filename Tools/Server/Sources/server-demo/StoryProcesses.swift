@@ -81,9 +81,20 @@ struct Ledger {
     var accepted: [(IntentID, Position)] = []
     /// The drains that began.
     var drainCount = 0
+    /// The drains that ended by their time.
+    var timedOutCount = 0
+    /// Whether a drain has begun and not ended.
+    var isDraining = false
 
     mutating func note(_ line: JSON) {
-        if line["draining"] != nil { drainCount += 1 }
+        if line["draining"] != nil {
+            drainCount += 1
+            isDraining = true
+        }
+        if let timedOut = line["timedOut"] {
+            timedOutCount += timedOut == true ? 1 : 0
+            isDraining = false
+        }
         guard let name = line["replica"]?.stringValue, let replica = ReplicaID(name) else { return }
         func id(_ member: ExactString) -> IntentID? {
             line[member]?.unsignedValue.map {
@@ -194,9 +205,16 @@ final class DeviceProcess: Sendable {
         return process?.waitUntilExit()
     }
 
-    func restart() throws {
+    /// - Returns: whether the process was killed during a drain.
+    @discardableResult
+    func restart() throws -> Bool {
         _ = ending { $0.signal(SIGKILL) }
-        try state.withLock { try begin(&$0) }
+        return try state.withLock { state in
+            let wasDraining = state.ledger.isDraining
+            state.ledger.isDraining = false
+            try begin(&state)
+            return wasDraining
+        }
     }
 
     /// Lets the device stop recording, send everything, and end.

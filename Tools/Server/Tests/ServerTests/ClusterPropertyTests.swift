@@ -22,8 +22,11 @@ extension ClusterTests {
     {
         let seed = UInt64.random(in: 0..<1_000_000)
         let cluster = try await Cluster()
-        let table = LossyTable(try PostgresTable(cluster.conninfo), seed: seed)
-        let run = PropertyRun(table, try Folder(), seed: seed)
+        // Each space has its own connections, as in a process of its own.
+        let tables = try (0..<3).map { place in
+            LossyTable(try PostgresTable(cluster.conninfo), seed: seed &* 7 &+ UInt64(place))
+        }
+        let run = PropertyRun(tables, try Folder(), seed: seed)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for device in 0..<6 {
                 group.addTask { try await run.use(device, Self.requestCount) }
@@ -31,9 +34,9 @@ extension ClusterTests {
             group.addTask { await run.restartSpaces(Self.requestCount / 4) }
             try await group.waitForAll()
         }
-        table.heal()
+        for table in tables { table.heal() }
         try await run.check()
-        print("seed \(seed): \(run.answerCount) answers; lost calls: \(table.faults)")
+        print("seed \(seed): \(run.answerCount) answers; lost calls: \(tables.map(\.faults))")
         await run.close()
     }
 }
@@ -126,14 +129,14 @@ private final class PropertyRun: Sendable {
     private typealias Served = Space<KeyRules>
 
     private let name = SpaceName("main")!
-    private let table: LossyTable
+    private let tables: [LossyTable]
     private let folder: Folder
     private let seed: UInt64
     private let spaces = Mutex<[(space: Served, following: Task<Void, Never>)?]>([nil, nil, nil])
     private let ledger = AnswerLedger()
 
-    init(_ table: LossyTable, _ folder: Folder, seed: UInt64) {
-        self.table = table
+    init(_ tables: [LossyTable], _ folder: Folder, seed: UInt64) {
+        self.tables = tables
         self.folder = folder
         self.seed = seed
     }
@@ -199,10 +202,11 @@ private final class PropertyRun: Sendable {
         let opened: Served
         do throws(AuthorityFailure) {
             opened = try await Space.open(
-                at: directory(place), named: name, rules: KeyRules(), over: table)
+                at: directory(place), named: name, rules: KeyRules(), over: tables[place])
         } catch { return nil }
-        let following = Task { [table] in
-            for await _ in table.hints(past: { [:] }) { await opened.followHint() }
+        let following = Task { [name, table = tables[place]] in
+            let heads: @Sendable () async -> [SpaceName: Position] = { [name: opened.head] }
+            for await _ in table.hints(past: heads) { await opened.followHint() }
         }
         let isFirst = spaces.withLock { spaces in
             guard spaces[place] == nil else { return false }
@@ -233,7 +237,7 @@ private final class PropertyRun: Sendable {
         try await Task.sleep(for: .milliseconds(100))
         var groups: [TableGroup] = []
         while true {
-            let page = try await table.groups(
+            let page = try await tables[0].groups(
                 from: Position(UInt64(groups.count + 1)), in: name)
             groups += page.groups
             if groups.count >= Int(page.head.value) { break }

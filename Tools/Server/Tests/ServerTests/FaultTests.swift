@@ -54,6 +54,10 @@ import Testing
         let end = try await story("--kills", "60", "--network", "--drain", "100")
         requireClean(end)
         #expect(number(in: end, "intents recorded") ?? 0 >= 500, "\(end.output)")
+        let words = end.output.split(separator: "\n").first { $0.contains("ended by their time") }
+        let counts = (words ?? "").split(separator: " ").compactMap { Int($0) }
+        // The time of a kill is chosen at random, from 20 ms before the end of a drain to 20 ms after it.
+        #expect(counts.count == 2 && counts.allSatisfy { $0 > 0 }, "\(end.output)")
     }
 
     @Test func `a network that loses, delays, repeats and cuts loses and repeats nothing`()
