@@ -136,6 +136,18 @@ import Testing
         }
     }
 
+    /// The server makes the person wait, and not the connection.
+    @Test func `a held load says that the server holds it`() async throws {
+        try await withWorld { world, screen, _ in
+            world.stage.hold()
+            try await world.perform(.load, as: "mia")
+            for _ in 0..<6 { try await world.perform(.advance(seconds: 10)) }
+            let wait = try #require(screen.waits.shown["feed"])
+            #expect("\(wait)".contains("The server holds this request"), "\(wait)")
+            #expect(!"\(wait)".contains("connection"), "\(wait)")
+        }
+    }
+
     @Test func `only the offered actions of a wait are carried out`() async throws {
         try await withWorld { world, screen, _ in
             world.stage.hold()

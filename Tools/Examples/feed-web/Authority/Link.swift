@@ -15,6 +15,8 @@ struct Link: Authority {
     /// The name of the wait that the current request has; nil if nobody waits for it. The stage
     /// holds only fetches that somebody waits for.
     @TaskLocal static var wait: String?
+    /// Called when the stage holds the request of the wait.
+    @TaskLocal static var noteHold: (@Sendable () -> Void)?
 
     private var account: Account { Account(user)! }
     private var space: SpaceAuthority<FeedRules> { authority.space.authority(for: account) }
@@ -69,8 +71,10 @@ struct Link: Authority {
         try await stage.requireOnline(user)
         if let wait = Self.wait {
             let request = StagedRequest(
-                id: "\(user)/\(wait)", by: user, what: wait, text: "Fetch posts", wait: wait)
-            if case .reject(let reason) = try await stage.admit(request) {
+                id: "\(user)/\(wait)", by: user, what: wait, text: "Load the feed", wait: wait)
+            if case .reject(let reason) = try await stage.admit(
+                request, noteHold: Self.noteHold)
+            {
                 throw .unavailable(after: nil, reason: reason)
             }
         } else {

@@ -84,10 +84,13 @@ struct StagedRequest: Hashable, Sendable {
     ///
     /// A person's ruling on an intent applies each time the intent comes, until ``noteDecision(on:)``.
     ///
-    /// - Parameter progress: takes fractions while the request is held.
+    /// - Parameters:
+    ///   - progress: takes fractions while the request is held.
+    ///   - noteHold: called when the request is held.
     /// - Throws: `.unreachable` if the device is offline or goes offline, or the task is canceled.
     func admit(
-        _ request: StagedRequest, progress: (@Sendable (Double) -> Void)? = nil
+        _ request: StagedRequest, progress: (@Sendable (Double) -> Void)? = nil,
+        noteHold: (@Sendable () -> Void)? = nil
     ) async throws(AuthorityFailure) -> StageRuling {
         try await transmit(request)
         if let ruling = rulings[request.id] { return ruling }
@@ -96,7 +99,7 @@ struct StagedRequest: Hashable, Sendable {
             change { $0.rejectsNext = false }
             return rule(.reject(Self.refusal), on: request)
         }
-        switch await step(of: request, progress) {
+        switch await step(of: request, progress, noteHold) {
         case .rule(let ruling): return rule(ruling, on: request)
         case .drop: throw .unreachable(reason: "the connection was lost")
         }
@@ -139,7 +142,8 @@ struct StagedRequest: Hashable, Sendable {
     }
 
     private func step(
-        of request: StagedRequest, _ progress: (@Sendable (Double) -> Void)?
+        of request: StagedRequest, _ progress: (@Sendable (Double) -> Void)?,
+        _ noteHold: (@Sendable () -> Void)?
     ) async -> Step {
         arrivals += 1
         let arrival = arrivals
@@ -149,6 +153,7 @@ struct StagedRequest: Hashable, Sendable {
                 // The same request may come again before the first was dropped.
                 resolve(request.id, .drop)
                 held.append(request)
+                noteHold?()
                 waiting[request.id] = Waiting(
                     arrival: arrival, continuation: continuation, progress: progress)
             }

@@ -62,12 +62,20 @@ import Foundation
         for wait: String, _ report: FetchReport
     ) async throws(AuthorityFailure) -> Position {
         let reporting = Task { [sync] in
+            var last = WaitCause.unknown
             for await status in sync.statuses {
-                report.cause(status.downlink.pause?.cause ?? .unknown)
+                let cause = status.downlink.pause?.cause ?? .unknown
+                if cause != last { report.cause(cause) }
+                last = cause
             }
         }
         defer { reporting.cancel() }
-        let result = await Link.$wait.withValue(wait) { await fetchResult() }
+        let noteHold: @Sendable () -> Void = {
+            report.cause(.failing(reason: "The server holds this request"))
+        }
+        let result = await Link.$wait.withValue(wait) {
+            await Link.$noteHold.withValue(noteHold) { await fetchResult() }
+        }
         switch result {
         case .success(.caughtUp(let through)): return through
         case .success(.failed(let failure)): throw failure
