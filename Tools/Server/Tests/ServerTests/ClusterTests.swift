@@ -46,6 +46,21 @@ struct ClusterTests {
         if case .unavailable = failure { true } else { false }
     }
 
+    @Sendable private static func open(_ log: URL) async throws(LogError) -> Store<Documents> {
+        try await Store.open(
+            at: log, Documents.self, confirmedBy: .downlink, durability: .relaxed)
+    }
+
+    /// A device with a log, which brings what a server has lost.
+    private func device(
+        in folder: Folder, _ client: any Authority<DocumentEvent>
+    ) async throws -> Sync<Documents> {
+        let log = folder.url.appending(path: "device", directoryHint: .isDirectory)
+        return Sync(
+            try await Self.open(log), with: client, policy: .ordered,
+            continuing: Continuing(opening: Self.open) { _ in .bring })
+    }
+
     // MARK: Both nodes
 
     @Test func `without PostgreSQL a server reads and does not decide, and later answers`()
@@ -55,6 +70,9 @@ struct ClusterTests {
         let fleet = try await Fleet(cluster.conninfo)
         let client = try fleet.client(0)
         let first = try await answers(to: intents(1...20), by: client)
+        let folder = try Folder()
+        let device = try await device(in: folder, client)
+        #expect(try await device.drain(within: .seconds(30)) == .drained)
         let before = try await fleet.pages(0)
         try await cluster("kill", "primary")
         try await cluster("kill", "standby")
@@ -65,6 +83,9 @@ struct ClusterTests {
         #expect(Self.isUnavailable(refusal), "\(refusal.map { "\($0)" } ?? "answered")")
         let during = try await fleet.pages(0)
         #expect(during.events == before.events && during.end == before.end)
+        try await device.store.record(.set("offline", 1))
+        #expect(try await device.drain(within: .seconds(1)) == .timedOut(left: 1))
+        #expect(device.store.view.json["offline"] == 1 && device.store.view.json["key 1"] == 1)
 
         try await cluster("start")
         for server in 0..<2 {
@@ -72,7 +93,10 @@ struct ClusterTests {
         }
         let second = try await answers(to: more, by: client)
         #expect(try await answers(to: more, by: fleet.client(1)) == second)
-        #expect(try await cluster.rows(of: "main").count { $0.intent != nil } == 30)
+        #expect(try await device.drain(within: .seconds(30)) == .drained)
+        #expect(device.store.overlay.isEmpty && device.store.confirmed.json["offline"] == 1)
+        #expect(try await cluster.rows(of: "main").count { $0.intent != nil } == 31)
+        await device.store.close()
     }
 
     // MARK: Lost data
@@ -134,8 +158,13 @@ struct ClusterTests {
         let kept = try await answers(to: intents(1...20), by: fleet.client(0))
         let backup = try await cluster.backup()
         let lost = try await answers(to: intents(21...40), by: fleet.client(0))
+        let folder = try Folder()
+        let own = try await self.device(in: folder, fleet.client(0))
+        try await own.store.record(.set("own", 1))
+        #expect(try await own.drain(within: .seconds(30)) == .drained)
         let device = try await fleet.pages(1).end
         try await cluster("restore", backup)
+        try await own.store.record(.set("later", 2))
 
         try await requireRefusal(fleet, 0..<2)
         try await fleet.start(2)
@@ -153,6 +182,13 @@ struct ClusterTests {
             "SELECT replica, number FROM foldback.decision WHERE replica IS NOT NULL "
                 + "GROUP BY 1, 2 HAVING count(*) > 1")
         #expect(twice.isEmpty)
+        // The device continues on a new log, and brings what it did.
+        let old = own.store
+        #expect(try await own.drain(within: .seconds(30)) == .drained)
+        #expect(own.store !== old && own.store.overlay.isEmpty)
+        let shown = own.store.confirmed.json
+        #expect(shown["own"] == 1 && shown["later"] == 2 && shown["key 1"] == 1)
+        await own.store.close()
     }
 
     @Test func `a standby that lagged is promoted, and the server that answered notices the loss`()
