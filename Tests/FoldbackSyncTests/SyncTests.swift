@@ -190,6 +190,24 @@ import Testing
         return (store, Self.server("second"))
     }
 
+    /// A command or a background task drains, and ends.
+    @Test func `N6: a drain brings what the server has lost, and sends it`() async throws {
+        for _ in 0..<10 {
+            let (store, server) = try await superseded()
+            let sync = Sync(
+                store, with: server, policy: Self.policy,
+                continuing: Continuing(opening: Self.open) { _ in .bring })
+            #expect(try await sync.drain(within: .seconds(60)) == .drained)
+            #expect(sync.store !== store && sync.store.overlay.isEmpty)
+            #expect(server.state.cells.keys.sorted() == ["a", "b"])
+            #expect(try await keptLogs().isEmpty)
+            await sync.store.close()
+            for url in try FileManager.default.contentsOfDirectory(
+                at: directory.log.deletingLastPathComponent(), includingPropertiesForKeys: nil)
+            { try FileManager.default.removeItem(at: url) }
+        }
+    }
+
     @Test(arguments: [Continuing<Board>.Choice.bring, .discard, .keep])
     func `N6: a sync continues on a new log, and the app decides about the old one`(
         choice: Continuing<Board>.Choice

@@ -71,6 +71,8 @@ extension Sync {
 
     /// Sends and fetches until one of them ends with an error, or both end.
     private func run(_ line: Line) async throws(SyncError) {
+        content.withLock { $0.hasSettledKeptLogs = false }
+        defer { content.withLock { $0.hasSettledKeptLogs = false } }
         let failure = await withTaskGroup(of: SyncError?.self, returning: SyncError?.self) {
             group in
             group.addTask { await Self.failure(of: line.outbox.run) }
@@ -126,13 +128,16 @@ extension Sync {
     /// Decides about the logs that this log has continued. A failure of one does not end the run: the log
     /// stays, and the status has the reason.
     private func settleKeptLogs(of store: Store<P>) async {
-        guard let continuing, !store.isInMemory else { return }
-        let problem: String?
-        do throws(SyncError) {
-            try await settleKeptLogs(of: store, continuing)
-            problem = nil
-        } catch { problem = Task.isCancelled ? nil : "\(error)" }
-        content.withLock { $0.keptLogProblem = problem }
+        var problem: String?
+        if let continuing, !store.isInMemory {
+            do throws(SyncError) { try await settleKeptLogs(of: store, continuing) } catch {
+                problem = Task.isCancelled ? nil : "\(error)"
+            }
+        }
+        content.withLock { content in
+            content.keptLogProblem = problem
+            content.hasSettledKeptLogs = true
+        }
         changes.ring()
     }
 
@@ -196,7 +201,7 @@ extension Sync {
     /// task.setTaskCompleted(success: result == .drained)
     /// ```
     ///
-    /// It sends what can be sent, and then fetches. It may be called while ``run()`` runs, and runs the
+    /// It sends what can be sent, also what it brings from an old log, and then fetches. It may be called while ``run()`` runs, and runs the
     /// same by itself if not. If the process is killed meanwhile, or the time passes during a request,
     /// the log knows which intents may have left: the next run sends them again under the same ids,
     /// and the authority repeats its verdicts (A1).
@@ -256,7 +261,13 @@ extension Sync {
             }
             do throws(SyncError) {
                 switch try await line.downlink.fetch() {
-                case .caughtUp: if line.outbox.leftCount == 0 { return .drained }
+                case .caughtUp:
+                    // What is brought from an old log is sent, too.
+                    await changes.wait { [self] in
+                        isOver || store !== line.store
+                            || content.withLock(\.hasSettledKeptLogs)
+                    }
+                    if store === line.store, line.outbox.leftCount == 0 { return .drained }
                 case .failed(let failure): return .failed(failure)
                 case .stopped, .timedOut: break
                 }

@@ -48,6 +48,8 @@ public final class Sync<P: EventFold>: Sendable {
         var isContinuing = false
         /// The reason why nothing could be decided about an old log.
         var keptLogProblem: String?
+        /// Whether this run has decided about all old logs that it could decide about.
+        var hasSettledKeptLogs = false
     }
 
     let authority: AnsweringAuthority<P.Event>

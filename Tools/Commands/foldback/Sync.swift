@@ -96,7 +96,12 @@ struct Sync: AsyncParsableCommand {
         var last = ""
         for await status in sync.statuses where status.obstacle != .paused(.stopped) {
             note(status)
-            guard case .paused = status.obstacle else { continue }
+            switch status.obstacle {
+            // The command continues on a new log.
+            case .paused(.superseded): continue
+            case .paused, .oldLog: break
+            default: continue
+            }
             let text = text(of: status, isDone: false)
             if text != last { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
             last = text
