@@ -168,6 +168,20 @@ import Testing
                 } == .superseded(shared: 0))
             await space.close()
         }
+        // The same backup is put back a second time. The table's lineage is the first one again.
+        let again = try await open("a")
+        _ = try await decide(9, .set("b", 9), on: again)
+        table.restore([name: 3], timeline: 1)
+        #expect(await failure { try await decide(10, .set("b", 10), on: again) } != nil)
+        #expect(again.fault?.contains("lost decisions") == true)
+        #expect(await failure { try await open("new") } != nil)
+        let third = try await table.beginNewLineage(of: name)
+        _ = await failure { try await again.follow() }
+        await again.close()
+        let healed = try await open("a")
+        #expect(healed.lineage == third && healed.store.view.state.cells == ["a": 2])
+        await healed.close()
+
         // The log with the lost decisions is there to be read.
         let kept = try LogReader(at: directory.url.appending(path: "a~1"))
         #expect(try kept.entries(from: 1, countMax: 9).count == 5)

@@ -146,7 +146,26 @@ struct SharedLog<R: Rules>: Sendable {
             try await reportLoss(of: group, page)
         }
         guard founding.timeline != nil else { throw .refused(Self.isMoving) }
+        // An older state of the table was put back, from before the log's lineage began.
+        if try hasHad(founding.lineage) { try await reportLoss(of: group, page) }
         throw .otherData
+    }
+
+    /// Whether the log has a founding of a lineage. If the lineage is another one than its own, it has ended
+    /// there.
+    ///
+    /// - Complexity: reads the log up to the founding.
+    private func hasHad(_ lineage: Lineage) throws(SharedLogObstacle) -> Bool {
+        var next: Position = 1
+        while let head, next <= head.position {
+            let group: TableGroup
+            do { group = try store.tableGroup(at: next) } catch { throw .failed(error) }
+            for case .founded(let founding) in group.rows where founding.lineage == lineage {
+                return true
+            }
+            next = next.next
+        }
+        return false
     }
 
     private static var isMoving: String {
