@@ -12,7 +12,8 @@ import Synchronization
 /// also if the session does not.
 ///
 /// > Warning: On Linux, Foundation of Swift 6.3 ends the process if a connection without TLS closes within
-/// > the header of an answer (swift-corelibs-foundation, issue 5285).
+/// > the header of an answer (swift-corelibs-foundation, issue 5285). It also uses half a processor or more
+/// > while a request with a body waits for its answer.
 public final class URLSessionTransport: HTTPTransport {
     /// The transport of all clients that name no other one. Connections are kept for the next request.
     public static let shared = URLSessionTransport()
