@@ -81,14 +81,14 @@ struct HandlerTransport: HTTPTransport {
         hasLanes: Bool
     ) async throws {
         let unread = RecordedEvent(format: EventFormat(codec: 200, version: 1), bytes: [1])
-        let moves = [1: "a", 2: "b", 3: "c", 4: "d"].sorted { $0.key < $1.key }
-        let intents = moves.map { number, key in
-            let intent = sent(UInt64(number), .set(key, 1))
+        // Intent 3 is in the lane of intent 2.
+        let lanes = hasLanes ? [0, 1, 1, 2] : [nil, nil, nil, nil]
+        let intents = lanes.enumerated().map { index, lane in
+            let intent = sent(UInt64(index + 1), .set("key \(index)", 1))
             return Submission(
                 id: intent.id, event: intent.recorded,
-                recorded: number == 2 ? unread : intent.recorded, time: intent.time, info: [:],
-                // Intent 3 is in the lane of intent 2.
-                lane: hasLanes ? [0, 1, 1, 2][number - 1] : nil)
+                recorded: index == 1 ? unread : intent.recorded, time: intent.time, info: [:],
+                lane: lane)
         }
         let request = SubmitRequest(intents, from: SyncPoint(lineage: nil, through: 0))
         let response = await handler.respond(

@@ -217,6 +217,7 @@ private struct BodyReader {
         codec.payload(reading: bytes, format: format)
     }
 
+    /// The codec reads the same event from the same bytes, whoever recorded it.
     private func payload(
         _ bytes: [UInt8], _ format: EventFormat, of origin: IntentID?
     ) -> Payload {

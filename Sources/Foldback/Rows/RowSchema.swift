@@ -144,15 +144,14 @@ public struct RowSchema: Sendable {
         guard let shown = shown(key: key, row: row), let rowKey = shown.key as? any RowKey,
             let place = places[shown.table]
         else { return nil }
-        let primary = rowKey.bytes(after: [])
         var entries: [[UInt8]] = []
         for place in indexes[place] {
-            let (_, isUnique, rows) = index(place)
-            for entry in rows.keys(ofAny: shown.key, shown.row) {
-                entries.append(Self.bytes(of: place) + entry + (isUnique ? [] : primary))
+            let (_, _, rows) = index(place)
+            for entry in rows.entries(ofAny: shown.key, shown.row) {
+                entries.append(Self.bytes(of: place) + entry)
             }
         }
-        return (Array(key.prefix(2)) + primary, entries)
+        return (rowKey.bytes(after: Array(key.prefix(2))), entries)
     }
 
     fileprivate static func bytes(of place: Int) -> [UInt8] {

@@ -55,7 +55,7 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
     ) -> RowIndex<Key, Row, IndexKey> {
         RowIndex(table: self, name: name, isUnique: isUnique) { primary, row in
             guard let key = key(primary, row) else { return [] }
-            return [key.bytes(after: [])]
+            return [IndexPlace(key, primary).bytes([], isUnique)]
         }
     }
 
@@ -72,7 +72,7 @@ public struct RowTable<Key: RowKey, Row: Sendable>: RowSpace {
         byEach keys: @escaping @Sendable (Key, Row) -> [IndexKey]
     ) -> RowIndex<Key, Row, IndexKey> {
         RowIndex(table: self, name: name, isUnique: isUnique) { primary, row in
-            keys(primary, row).map { $0.bytes(after: []) }
+            keys(primary, row).map { IndexPlace($0, primary).bytes([], isUnique) }
         }
     }
 
@@ -127,8 +127,8 @@ public struct RowIndex<Key: RowKey, Row: Sendable, IndexKey: RowKey>: RowSpace {
     public let name: String
     /// Whether two rows with the same index key are an error.
     public let isUnique: Bool
-    /// Returns the row's keys in the index as bytes.
-    let keys: @Sendable (Key, Row) -> [[UInt8]]
+    /// Returns the keys of the row's entries in the index, after its prefix.
+    let entries: @Sendable (Key, Row) -> [[UInt8]]
 
     var types: SpaceTypes {
         var types = table.types
@@ -197,18 +197,19 @@ struct SpaceTypes: Equatable, Sendable {
 }
 
 protocol AnyIndexedRows: Sendable {
-    /// Returns the row's keys in the index; none if key or row does not have its table's type.
-    func keys(ofAny key: Any, _ row: Any) -> [[UInt8]]
+    /// Returns the keys of the row's entries in the index, after its prefix; none if key or row does not
+    /// have its table's type.
+    func entries(ofAny key: Any, _ row: Any) -> [[UInt8]]
 }
 
 /// The closure of an index, without the type of its keys.
 final class IndexedRows<Key: RowKey, Row: Sendable>: AnyIndexedRows {
-    let keys: @Sendable (Key, Row) -> [[UInt8]]
+    let entries: @Sendable (Key, Row) -> [[UInt8]]
 
-    init<IndexKey>(_ index: RowIndex<Key, Row, IndexKey>) { keys = index.keys }
+    init<IndexKey>(_ index: RowIndex<Key, Row, IndexKey>) { entries = index.entries }
 
-    func keys(ofAny key: Any, _ row: Any) -> [[UInt8]] {
+    func entries(ofAny key: Any, _ row: Any) -> [[UInt8]] {
         guard let key = key as? Key, let row = row as? Row else { return [] }
-        return keys(key, row)
+        return entries(key, row)
     }
 }

@@ -194,17 +194,17 @@ public struct TouchedRows {
         guard let rows = rows as? IndexedRows<Key, Row> else {
             preconditionFailure("the index \(name) belongs to another table")
         }
-        let before = if let old { rows.keys(key, old) } else { [[UInt8]]() }
-        let after = if let new { rows.keys(key, new) } else { [[UInt8]]() }
+        let before = if let old { rows.entries(key, old) } else { [[UInt8]]() }
+        let after = if let new { rows.entries(key, new) } else { [[UInt8]]() }
         guard before != after else { return [] }
         let prefix = schema.prefix(ofPlace: place)
         let (kept, known) = (Membership(after), Membership(before))
         var entries: [(key: KeyBytes, value: RowValue)] = []
-        for index in before where !kept.contains(index) {  // mutant: index-removal
-            entries.append((KeyBytes(prefix + (isUnique ? index : index + primary)), .absent))
+        for key in before where !kept.contains(key) {  // mutant: index-removal
+            entries.append((KeyBytes(prefix + key), .absent))
         }
-        for index in after where !known.contains(index) {
-            let bytes = prefix + (isUnique ? index : index + primary)
+        for key in after where !known.contains(key) {
+            let bytes = prefix + key
             try requireShort(bytes, name)
             let entry = KeyBytes(bytes)
             guard isUnique else {

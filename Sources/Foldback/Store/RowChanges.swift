@@ -145,10 +145,7 @@ private struct IndexSpan<IndexKey: RowKey, Key: RowKey, Row: Sendable>: Sendable
     /// Returns the row if it has an entry in the range.
     func keeping(_ row: Row?, at key: Key) -> Row? {
         guard let row else { return nil }
-        let primary = key.bytes(after: [])
-        let isInRange = index.keys(key, row).contains { indexKey in
-            span.contains(KeyBytes(prefix + (index.isUnique ? indexKey : indexKey + primary)))
-        }
+        let isInRange = index.entries(key, row).contains { span.contains(KeyBytes(prefix + $0)) }
         return isInRange ? row : nil
     }
 

@@ -49,7 +49,8 @@ struct Device: AsyncParsableCommand {
             if let drain {
                 Line.say(["draining": true])
                 let result = try await sync.drain(within: .milliseconds(drain))
-                Line.say(["timedOut": .bool(result != .drained)])
+                let isTimedOut = if case .timedOut = result { true } else { false }
+                Line.say(["timedOut": .bool(isTimedOut)])
             } else {
                 try await Task.sleep(for: .milliseconds(2))
             }
