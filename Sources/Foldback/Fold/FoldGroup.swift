@@ -262,7 +262,6 @@ package struct FoldGroup: Sendable {
                 "the values of a group have savepoints before \(next) and \(start ?? 0)")
             start = next
         }
-        conflicted.removeAll(from: start ?? number)  // mutant: conflicts-cleared
         return start ?? number
     }
 
@@ -302,7 +301,7 @@ package struct FoldGroup: Sendable {
         _ undoers: Undoers
     ) {
         let refuser = conflicted[number]?.refuser
-        conflicted[number] = conflict
+        conflicted[number] = conflict  // mutant: conflict-noted
         for place in rows { stored[place].take(number, isRefused: conflict != nil) }
         guard !undoers.isEmpty, refuser != conflict?.refuser, let undoing = undoers[number] else {
             return

@@ -62,7 +62,7 @@ let answerMutants: [Mutant] = [
         at: "rebase", .skip()),
     Mutant(
         "a conflicted intent stays conflicted forever", rule: "F9", law: .p2,
-        at: "conflicts-cleared", .skip()),
+        at: "conflict-noted", .value("ORIGINAL ?? conflicted[number]")),
     Mutant(
         "a conflicted intent is lost", rule: "F9", law: .p12,
         at: "pending-numbers", .value("ORIGINAL.filter { folded.conflicted[$0] == nil }")),
