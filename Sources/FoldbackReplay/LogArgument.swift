@@ -39,7 +39,9 @@
 
         /// Whether the path is not a log's directory. A file does not grow like a log, and is read
         /// once.
-        var isFile: Bool {
+        var isFile: Bool { Self.isFile(path) }
+
+        static func isFile(_ path: String) -> Bool {
             var found = stat()
             return path == "-" || stat(path, &found) == 0 && !found.isDirectory
         }
@@ -51,10 +53,12 @@
         ///
         /// - Throws: as `LogReader.init(at:)` for a log; ``StreamFailure`` if the file cannot be
         ///   read or is not a file of `export`.
-        public func reader() throws -> LogReader {
-            guard !isFile else { return try LogReader(try Self.history(at: path)) }
+        public func reader() throws -> LogReader { try Self.reader(at: path, archive: archive) }
+
+        static func reader(at path: String, archive: String? = nil) throws -> LogReader {
+            guard !isFile(path) else { return try LogReader(try history(at: path)) }
             return try LogReader(
-                at: directory,
+                at: URL(filePath: path, directoryHint: .isDirectory),
                 archive: archive.map { URL(filePath: $0, directoryHint: .isDirectory) })
         }
 

@@ -47,6 +47,7 @@
         @OptionGroup(title: "Entries of a page") var filter: EntryFilter
         @OptionGroup var redaction: RedactionOptions
         @OptionGroup var projection: ProjectionOption
+        @OptionGroup var space: SpaceOption
 
         @Flag(help: "No effect: an export is always JSON lines.")
         var json = false
@@ -58,6 +59,9 @@
             if let word = selection.words.first, form != .page {
                 throw ValidationError(
                     "\(word) is only for --as page; `log --json` prints chosen entries")
+            }
+            guard form == .page || space.path == nil else {
+                throw ValidationError("--space is only for --as page")
             }
             if let from, let to, from > to {
                 throw ValidationError("--from \(from) is after --to \(to)")
@@ -71,7 +75,7 @@
         }
 
         func run() throws {
-            let projection = try Tool.projection(named: projection.name)
+            let projection = try space.projection(named: projection.name, of: Tool.self)
             let spared = SparedLog(log)
             if let output { try spared.requireSpared(by: output) }
             let reader = try log.reader()
@@ -110,7 +114,9 @@
                 tool: Tool.name, argument: log, reader: reader, isLive: false,
                 isRedacted: redaction.isNeeded,
                 projections: try Tool.shown(first, isAlone: projection.name != nil, in: reader),
-                listed: Tool.projections, reruns: Tool.reruns)
+                listed: Tool.projections, reruns: Tool.reruns,
+                space: try space.log(
+                    readBy: Tool.group, beside: first, isRedacted: redaction.isNeeded))
             let report = try PageReport(log, selection)
             try Output.writing(to: output ?? "", sparing: spared) { write in
                 try withoutActuallyEscaping(write) { try report.write($0) }

@@ -37,6 +37,7 @@
 
         @OptionGroup var projection: ProjectionOption
         @OptionGroup var redaction: RedactionOptions
+        @OptionGroup var space: SpaceOption
 
         func run() async throws {
             let log = try inspectedLog()
@@ -47,18 +48,23 @@
         /// Opens the log, and reads a file or redacts a log, which takes all its entries into
         /// memory.
         private func inspectedLog() throws -> InspectedLog {
-            let first = try Tool.projection(named: projection.name)
+            let first = try space.projection(named: projection.name, of: Tool.self)
             let group = Tool.group
             var reader = try log.reader(seenBy: first.view)
             if redaction.isNeeded {
                 let redacted = try redaction.redacted(reader.history(), first, group)
                 reader = try LogReader(redacted)
             }
+            let space = try space.log(
+                readBy: group, beside: first, isRedacted: redaction.isNeeded)
+            // The page would only say later that the logs do not belong together.
+            _ = try space?.decisions(beside: reader)
             return try InspectedLog(
                 tool: Tool.name, argument: log, reader: reader,
                 isLive: !log.isFile && !redaction.isNeeded, isRedacted: redaction.isNeeded,
                 projections: [first] + group.filter { $0.name != first.name },
-                listed: Tool.projections, reruns: Tool.reruns)
+                listed: Tool.projections, reruns: Tool.reruns,
+                space: space)
         }
     }
 #endif

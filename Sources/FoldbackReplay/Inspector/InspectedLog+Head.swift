@@ -14,9 +14,16 @@
                 "made": .string(ISO8601DateFormatter().string(from: Date())),
                 "status": .object(status), "attempts": .object(try attempts()),
                 "projections": .array(projections.map(\.headJSON)),
+                "usualProjection": .string(listed.first?.name ?? ""),
                 "reruns": .array(reruns.map { .string($0.name) }), "filters": [],
                 "isRedacted": .bool(isRedacted),
             ]
+            head["space"] = try space.map { space in
+                [
+                    "log": .string(URL(filePath: space.path).lastPathComponent),
+                    "actors": .string(space.noun), "last": .of(try space.lastSequence()),
+                ]
+            }
             let last = entry(notAfter: try lastShown())
             head["last"] = .of(last)
             if last > 0, let entry = try entries(from: last, countMax: 1).first {

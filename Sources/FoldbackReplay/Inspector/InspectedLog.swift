@@ -21,6 +21,8 @@
         /// The tool's projections in its own order, for `rerun`.
         let listed: [ReplayProjection]
         let reruns: [ReplayComparison]
+        /// The server's log whose decisions are shown, too.
+        let space: SpaceLog?
         /// The sequences of a file with gaps, in order; nil if entry n is at sequence n.
         let sequences: [UInt64]?
         private let damage = Mutex<Damage?>(nil)
@@ -35,7 +37,7 @@
         init(
             tool: String, argument: LogArgument, reader: LogReader, isLive: Bool, isRedacted: Bool,
             projections: [ReplayProjection], listed: [ReplayProjection],
-            reruns: [ReplayComparison]
+            reruns: [ReplayComparison], space: SpaceLog?
         ) throws {
             self.tool = tool
             path = LogArgument.shown(argument.path)
@@ -46,6 +48,7 @@
             self.projections = projections
             self.listed = listed
             self.reruns = reruns
+            self.space = space
             sequences = isLive ? nil : try Self.sequences(of: reader)
         }
 

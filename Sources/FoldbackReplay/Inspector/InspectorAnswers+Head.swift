@@ -20,10 +20,14 @@
             let lacksCounts = query["counts"] == "unknown"
             // This opens the log's lock file.
             let writer = try await short.run { [log] in log.reader.writer.isThere }
+            let decided = LogSequence(try query.number("decided") ?? 0)
             while clock.now < end, log.isLive {
                 let isChanged = try await short.run {
                     if try self.log.reader.lastSequence().value > known { return true }
                     if lacksCounts, self.counts(at: try self.log.lastShown()) != nil { return true }
+                    if let space = self.log.space, try space.lastSequence() > decided {
+                        return true
+                    }
                     return self.log.reader.writer.isThere != writer
                 }
                 if isChanged { break }

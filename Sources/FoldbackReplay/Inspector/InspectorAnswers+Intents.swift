@@ -29,6 +29,30 @@
             }
         }
 
+        /// Returns the server's decisions after a position. An answer with many has only the first, and
+        /// whole positions.
+        func decisions(_ query: InspectorQuery) async throws -> JSON {
+            let after = Position(try query.number("after") ?? 0)
+            return try await long.run { [log] in
+                guard let space = log.space else {
+                    throw InspectorError.wrongUse("this inspector has no --space")
+                }
+                let rest = try space.decisions(beside: log.reader).drop { $0.position <= after }
+                var found: [JSON] = []
+                var bytes = 0
+                var last: Position?
+                for decision in rest {
+                    if bytes >= InspectorLimits.answerBytesMax, decision.position != last { break }
+                    found.append(decision.json)
+                    bytes += decision.json.approximateSize
+                    last = decision.position
+                }
+                return [
+                    "decisions": .array(found), "isWhole": .bool(found.count == rest.count),
+                ]
+            }
+        }
+
         private static func numbers(_ text: String) throws -> [IntentNumber] {
             let parts = text.split(separator: ",", omittingEmptySubsequences: false)
             guard parts.count <= InspectorLimits.intentCountMax else {

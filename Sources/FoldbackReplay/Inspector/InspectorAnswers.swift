@@ -52,6 +52,7 @@
             case "/api/why": try await causes(query)
             case "/api/story": try await story(query)
             case "/api/marks": try marks(query)
+            case "/api/decisions": try await decisions(query)
             case "/api/verify": try await verification()
             case "/api/plot": try await plot(query)
             case "/api/branch": try await branchState(query)

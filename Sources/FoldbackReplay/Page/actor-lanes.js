@@ -7,6 +7,23 @@ import { attributedEvents, originWords, outcomeCounts, outcomeWords, plain, wors
 const replicasMax = 5;
 const cellEventsMax = 8;
 
+/** The shape of a mark around a place, and the line in it.
+    @type {{[outcome: string]: (x: number, y: number, r: number) => [string, string]}} */
+export const laneShapes = {
+  accepted: (x, y, r) => [
+    `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`,
+    `M${x - r * 0.5} ${y + r * 0.05}l${r * 0.35} ${r * 0.35}l${r * 0.65} ${-r * 0.7}`,
+  ],
+  reworded: (x, y, r) => [
+    `M${x - r} ${y - r}h${2 * r}v${2 * r}h${-2 * r}z`,
+    `M${x - r * 0.6} ${y + r * 0.15}q${r * 0.3} ${-r * 0.6} ${r * 0.6} ${-r * 0.15}t${r * 0.6} ${-r * 0.15}`,
+  ],
+  rejected: (x, y, r) => [
+    `M${x} ${y - r * 1.4}l${r * 1.4} ${r * 1.4}l${-r * 1.4} ${r * 1.4}l${-r * 1.4} ${-r * 1.4}z`,
+    `M${x - r * 0.4} ${y - r * 0.4}l${r * 0.8} ${r * 0.8}m0 ${-r * 0.8}l${-r * 0.8} ${r * 0.8}`,
+  ],
+};
+
 /** The events of a lane in one entry, by the entry's index in the window.
     @typedef {{index: number, events: any[], outcome: string}} Cell */
 /** What one actor caused in a window, or what several others did: a lane of others has their names,

@@ -5,7 +5,7 @@ import { jsonText } from "./json.js";
 import { actorNoun } from "./source.js";
 import { margin, Timeline } from "./timeline.js";
 import { outcomeMark, outcomes } from "./words.js";
-import { actorLanes, boundedLanes, cellWords, laneName, laneWords } from "./actor-lanes.js";
+import { actorLanes, boundedLanes, cellWords, laneName, laneShapes, laneWords } from "./actor-lanes.js";
 
 const actorLanesMax = 30;
 const actorLaneHeight = 26;
@@ -14,23 +14,6 @@ const [labelWidth, labelWidthNarrow] = [156, 96];
 const characterWidth = 7.8;
 const detailMin = 4;
 const countedStepMin = 28;
-
-/** The shape of a mark around a place, and the line in it.
-    @type {{[outcome: string]: (x: number, y: number, r: number) => [string, string]}} */
-const laneShapes = {
-  accepted: (x, y, r) => [
-    `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`,
-    `M${x - r * 0.5} ${y + r * 0.05}l${r * 0.35} ${r * 0.35}l${r * 0.65} ${-r * 0.7}`,
-  ],
-  reworded: (x, y, r) => [
-    `M${x - r} ${y - r}h${2 * r}v${2 * r}h${-2 * r}z`,
-    `M${x - r * 0.6} ${y + r * 0.15}q${r * 0.3} ${-r * 0.6} ${r * 0.6} ${-r * 0.15}t${r * 0.6} ${-r * 0.15}`,
-  ],
-  rejected: (x, y, r) => [
-    `M${x} ${y - r * 1.4}l${r * 1.4} ${r * 1.4}l${-r * 1.4} ${r * 1.4}l${-r * 1.4} ${-r * 1.4}z`,
-    `M${x - r * 0.4} ${y - r * 0.4}l${r * 0.8} ${r * 0.8}m0 ${-r * 0.8}l${-r * 0.8} ${r * 0.8}`,
-  ],
-};
 
 /** Draws the events of the window around the selected entry by who caused them. */
 export class ActorTimeline extends Timeline {

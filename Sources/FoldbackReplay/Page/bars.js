@@ -3,6 +3,7 @@
 import { counted, el, mark } from "./dom.js";
 import { numberOf } from "./json.js";
 import { lifeName, lifeWords } from "./lanes.js";
+import { decidedOn } from "./server-lane.js";
 
 /** @typedef {import("./lanes.js").Life} Life */
 
@@ -17,7 +18,8 @@ export function barNode(timeline, life, y) {
   const from = Math.max(-8, timeline.x(life.segments[0].from));
   const [, to] = timeline.extent(life);
   const window = /** @type {any} */ (timeline.window);
-  const words = lifeWords(life, window) + attemptWords(timeline, life);
+  const decided = decidedOn(timeline, life.key);
+  const words = lifeWords(life, window) + attemptWords(timeline, life) + (decided?.words ?? "");
   const node = el(
     "g",
     {
@@ -59,6 +61,16 @@ export function barNode(timeline, life, y) {
     if (segment.isConflicted) node.append(el("path", { class: "zigzag", d: zigzag(a, y, w) }));
   }
   node.append(...barMarks(timeline, life, from, y));
+  if (decided)
+    node.append(
+      el("line", {
+        class: "decided",
+        x1: decided.x,
+        x2: decided.x,
+        y1: y - 3,
+        y2: y + barHeight + 3,
+      }),
+    );
   return node;
 }
 

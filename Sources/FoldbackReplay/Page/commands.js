@@ -1,6 +1,7 @@
 // The command line that shows the same content in a terminal.
 
 import { filterOptions } from "./filters.js";
+import { projectionNamed } from "./source.js";
 
 /** An edit of a what-if, as the inspector takes it.
     @typedef {{drop?: number, swap?: [number, number], edit?: number, insert?: number, event?: any,
@@ -29,13 +30,16 @@ export function shellQuoted(argument) {
     @param {string} command
     @param {...string} options */
 export function commandLine({ source, model }, command, ...options) {
-  const { tool, log, projections } = source.head;
+  const { tool, log, projections, usualProjection } = source.head;
+  // The inspector shows all projections, as this page does.
+  const shown =
+    command === "inspect" ? projections[0] : projectionNamed(source.head, model.projection);
   const needsProjection =
-    projections.length > 1 &&
-    !["log", "rerun", "import", "verify", "plot", "inspect"].includes(command) &&
-    model.projection !== projections[0].name;
+    !["log", "rerun", "import", "verify", "plot"].includes(command) &&
+    shown !== undefined &&
+    shown.name !== usualProjection;
   const path = log.startsWith("-") ? `./${log}` : log;
-  const projection = needsProjection ? ["--projection", model.projection] : [];
+  const projection = needsProjection ? ["--projection", shown.name] : [];
   return [tool, command, path, ...options, ...projection].map(shellQuoted).join(" ");
 }
 

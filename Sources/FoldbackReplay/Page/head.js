@@ -35,9 +35,12 @@ export function paintHead(app) {
   const { head, isLive } = app.source;
   const { status, counts = {} } = head;
   byID("log-name").replaceChildren(visible(head.log));
-  byID("source-words").textContent = isLive
-    ? `Opened by ${head.tool} inspect`
-    : `A report by ${head.tool}${head.made ? `, made ${timeText(Date.parse(head.made)).slice(0, 16)} UTC` : ""}`;
+  const space = head.space ? `, beside the server's log ${visibleText(head.space.log)}` : "";
+  byID("source-words").textContent =
+    (isLive
+      ? `Opened by ${head.tool} inspect`
+      : `A report by ${head.tool}${head.made ? `, made ${timeText(Date.parse(head.made)).slice(0, 16)} UTC` : ""}`) +
+    space;
   const number = (/** @type {any} */ value) =>
     value === undefined ? "?" : grouped(numberOf(value));
   const chip = (
@@ -220,11 +223,13 @@ export function listenInHead(app) {
     return location.href;
   });
   copying("copy-command", () => app.command);
-  byID("legend-list").append(...legend(actorNoun(app.source.head)));
+  const { head } = app.source;
+  byID("legend-list").append(...legend(actorNoun(head), head.space !== undefined));
 }
 
-/** @param {string | null} noun what an actor is; null if the page shows intents */
-function legend(noun) {
+/** @param {string | null} noun what an actor is; null if the page shows intents
+    @param {boolean} hasServer whether it shows a server's decisions, too */
+function legend(noun, hasServer) {
   const line = (/** @type {Node} */ shape, /** @type {string} */ words) =>
     el("div", {}, el("dt", {}, shape), el("dd", {}, words));
   const plain = (/** @type {string} */ name) => el("span", { class: "badge plain" }, name);
@@ -239,6 +244,13 @@ function legend(noun) {
     ...legendWords.map(([state, words]) => line(badge(state), words)),
     line(plain("batch"), "confirmed events from the server"),
     line(plain("attempt"), "the intent was sent"),
+    ...(hasServer
+      ? [
+          line(plain("The server"), "what it decided between two entries; the worst has the shape"),
+          ...outcomeLegendWords.map(([state, name, words]) => line(badge(state, name), words)),
+          line(plain("dashed line"), "when the server decided the intent of the bar"),
+        ]
+      : []),
     line(plain("fault"), faultWords),
   ];
 }

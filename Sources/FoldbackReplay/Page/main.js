@@ -378,8 +378,12 @@ class Page {
     this.known = this.source.last;
     paintHead(this);
     paintLive(this, null);
+    this.timeline?.readDecisions();
     const count = this.known - shown;
-    if (count <= 0) return;
+    if (count <= 0) {
+      if (this.source.decisions) this.paintGrowth();
+      return;
+    }
     this.history.grew();
     announce(`${counted(count, "new entry", "new entries")}.`);
     const isFollowing = this.moment.sequence === shown;

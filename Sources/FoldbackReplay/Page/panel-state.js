@@ -7,6 +7,7 @@ import { stateParts } from "./model.js";
 import { actorNoun, projectionNamed } from "./source.js";
 import { tree, treeOptions } from "./tree.js";
 import { attributedEvents } from "./words.js";
+import { decidedAfter } from "./server-lane.js";
 
 /** A tab. `paint` is called when the tab or what it shows changes, and `grew`
     when the log has grown and the selected entry is the same.
@@ -58,9 +59,13 @@ export const entryPanel = {
     node.replaceChildren(
       ...(caused.length > 0 ? [attributedTable(caused, noun ?? "actor")] : []),
       ...changes,
+      ...decidedAfter(app),
       el("h3", {}, "The entry in the log"),
       members(entry),
     );
+  },
+  grew(app, node) {
+    if (app.source.decisions && !node.contains(document.activeElement)) this.paint(app, node);
   },
 };
 

@@ -6,6 +6,7 @@ import { takingKinds } from "./filters.js";
 import { BoundedCache } from "./source.js";
 import { changesTable, entryLink, intentLink, withoutNodes } from "./pieces.js";
 import { entryWords, keyOf, kindWords, markOf } from "./words.js";
+import { decisionNodes } from "./server-lane.js";
 
 const chaptersMax = 50;
 
@@ -120,6 +121,7 @@ async function intentStory(app, intent) {
   return [
     el("h3", {}, `Intent ${intent} is `, badge(story.state)),
     endingNode(story),
+    ...decisionNodes(app, intent),
     ...(await withoutNodes(app, intent)),
     ...lastItems(story.chapters, (chapter) => chapterNode(app, intent, chapter), "entry"),
     attempt

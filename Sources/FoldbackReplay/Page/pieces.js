@@ -162,8 +162,9 @@ function changeRow(app, change) {
 
 /** Shows events with actors as a table: who, the intent, what became of it.
     @param {any[]} events
-    @param {string} noun what an actor is */
-export function attributedTable(events, noun) {
+    @param {string} noun what an actor is
+    @param {string} [caption] */
+export function attributedTable(events, noun, caption = "Who did what") {
   const body = el("tbody");
   const foot = el("p", { class: "note" });
   const sorted = worstFirst(events);
@@ -185,7 +186,7 @@ export function attributedTable(events, noun) {
     el(
       "table",
       { class: "attributed" },
-      el("caption", {}, "Who did what"),
+      el("caption", {}, caption),
       el(
         "thead",
         {},

@@ -5,6 +5,7 @@ import { byID } from "./dom.js";
 import { BoundedCache, framesHop, framesMax, lowerBound, projectionNamed, readEntry, viewChangeCount } from "./source.js";
 import { filterPredicate } from "./filters.js";
 import { Recorders } from "./recorders.js";
+import { Decisions } from "./decisions.js";
 import { FrameRun } from "./run.js";
 import { conflictPlaces, endStates, newConflicts, newFaults, noteSettled, readStory } from "./stories.js";
 import { markOf } from "./words.js";
@@ -57,6 +58,10 @@ export class EmbeddedSource {
       this.recorders.note(entry);
       if (entry.kind === "intent") this.recorded.set(jsonText(entry.intent), entry);
     }
+    const decided = takeBlock("decisions");
+    /** @type {Decisions | null} */
+    this.decisions = this.head.space ? new Decisions(this.recorders) : null;
+    this.decisions?.take(0, decided);
     if (this.isPartial && this.count > 0 && this.head.projections.length > 0) {
       const { states, frames } = this.block("");
       noteSettled(states[0].state, frames, this.entries, this.recorders);

@@ -4,6 +4,7 @@ import { isObject, jsonText, numberOf, parseJSON } from "./json.js";
 import { framesHop, framesMax, readEntry } from "./source.js";
 import { filterParameters } from "./filters.js";
 import { Recorders } from "./recorders.js";
+import { Decisions } from "./decisions.js";
 
 const retryDelays = [500, 1_000, 2_000, 5_000];
 const askedMax = 100;
@@ -21,6 +22,8 @@ export class FetchedSource {
     this.first = 0;
     this.recorders = new Recorders(() => this.head.status);
     this.knowsIntents = true;
+    /** @type {Decisions | null} */
+    this.decisions = head.space ? new Decisions(this.recorders) : null;
     /** The marks that were found, for each projection.
         @type {Map<string, import("./source.js").Marks>} */
     this.known = new Map();
@@ -31,6 +34,7 @@ export class FetchedSource {
     const source = new FetchedSource(await request("/api/head"));
     await source.findFirst();
     await source.findRecorders([1, Number(source.head.status.nextIntent ?? 1) - 1]);
+    await source.findDecisions();
     return source;
   }
 
@@ -112,6 +116,19 @@ export class FetchedSource {
     const story = await request(`/api/story?${new URLSearchParams({ projection, intent })}`);
     await this.read(story.chapters);
     return { ...story, intent };
+  }
+
+  /** Asks for the decisions whose places are not known for good. */
+  async findDecisions() {
+    const { decisions } = this;
+    if (!decisions) return;
+    let kept = decisions.settled;
+    for (let isWhole = false; !isWhole; kept = decisions.list.length) {
+      const after = decisions.list[kept - 1]?.position ?? 0;
+      const answer = await request(`/api/decisions?after=${after}`);
+      decisions.take(kept, answer.decisions);
+      isWhole = answer.isWhole;
+    }
   }
 
   // What if answers this, and many more questions.
@@ -231,7 +248,8 @@ export class FetchedSource {
       try {
         const after = jsonText(this.head.status.sequence);
         const counts = lacksCounts ? "&counts=unknown" : "";
-        const head = await request(`/api/changes?after=${after}${counts}`);
+        const space = this.head.space ? `&decided=${jsonText(this.head.space.last)}` : "";
+        const head = await request(`/api/changes?after=${after}${counts}${space}`);
         lacksCounts = head.counts === undefined;
         // The last counts stay until the inspector has folded the new entries.
         head.counts ??= this.head.counts;
@@ -239,6 +257,7 @@ export class FetchedSource {
         failures = 0;
         this.head = head;
         await this.findFirst();
+        await this.findDecisions();
         await changed(head);
       } catch (error) {
         failures += 1;

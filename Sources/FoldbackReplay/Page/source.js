@@ -31,6 +31,9 @@ import { isObject, numberOf } from "./json.js";
     fault, up to the entry `through`. `isOver` if there will not be more, because of damage.
     @typedef {{rejected: number[], conflicted: number[], faulted: number[], through: number,
       isOver: boolean}} Marks */
+/** What a server decided, and the entry that it follows. `isKnown`: the log knows of it.
+    @typedef {{after: number, at: number, position: number, isKnown: boolean, actor: string,
+      outcome: string, origin?: any, event: any, entry: any}} Decision */
 /** @typedef {import("./filters.js").Filter} Filter */
 
 /** @typedef {object} Source
@@ -54,6 +57,8 @@ import { isObject, numberOf } from "./json.js";
       have differed without an intent; null if the source does not know it in advance
     @property {(projection: string, place: string) => Promise<Cause[]>} causes
     @property {(projection: string) => Promise<Marks>} marks
+    @property {import("./decisions.js").Decisions | null} decisions of the server whose log is shown,
+      too; null if there is none
     @property {() => Promise<any>} verification
     @property {(of: string) => Promise<string | null>} plot
     @property {(form: string, projection: string, filter: Filter, to: number) => Promise<TextFile[]>} exported

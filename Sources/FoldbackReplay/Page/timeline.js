@@ -5,6 +5,8 @@ import { numberOf } from "./json.js";
 import { barNode } from "./bars.js";
 import { inLanes, lifeName, livesIn, timeScale } from "./lanes.js";
 import { keyOf } from "./words.js";
+import { decisionsIn } from "./decisions.js";
+import { serverLane } from "./server-lane.js";
 
 const laneHeight = 28;
 /** The lanes have a share of the window's height. They scroll inside. */
@@ -145,14 +147,26 @@ export class Timeline {
     // A life that began before the window or goes on after it reaches the margin.
     const length = this.window?.frames.length ?? 0;
     const beyond = index < 0 ? -0.8 : index >= length ? 0.8 : 0;
-    return (
-      (this.place(index >= length ? length - 1 : index) +
+    return this.xOf(
+      this.place(index >= length ? length - 1 : index) +
         (index < 0 && this.app.model.axis === "sequence" ? 1 : 0) +
-        beyond -
-        this.start) *
-        this.step +
-      this.left
+        beyond,
     );
+  }
+
+  /** @param {number} place on the axis */
+  xOf(place) {
+    return (place - this.start) * this.step + this.left;
+  }
+
+  /** Returns where something between two entries is.
+      @param {number} index of the frame before it; -1 if it is before the first
+      @param {number} time when it was */
+  gapX(index, time) {
+    if (this.app.model.axis === "sequence" || !this.scale) return this.xOf(index + 0.5);
+    const { times, place } = this.scale;
+    const from = times[index] ?? -Infinity;
+    return this.xOf(place(Math.max(from, Math.min(time, times[index + 1] ?? Infinity))));
   }
 
   /** Shows another selection. */
@@ -180,6 +194,7 @@ export class Timeline {
     this.paintWords();
     this.layOut();
     this.paintLanes();
+    if (this.gaps) byID("server-lane").replaceChildren(serverLane(this, this.gaps));
     byID("axis").replaceChildren(
       el(
         "svg",
@@ -235,6 +250,13 @@ export class Timeline {
       @param {import("./history.js").FrameWindow} window */
   read(window) {
     this.lives = livesIn(window, (intent) => this.app.source.endOf(intent));
+    this.readDecisions();
+  }
+
+  /** Reads what the server decided during the window. */
+  readDecisions() {
+    const { decisions } = this.app.source;
+    this.gaps = decisions && this.window ? decisionsIn(decisions, this.window) : null;
   }
 
   /** Puts the bars in lanes. The lane of the selected intent can always be seen. */

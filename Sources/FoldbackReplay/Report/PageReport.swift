@@ -78,6 +78,7 @@
         func write(_ write: @escaping ([UInt8]) throws -> Void) throws {
             let steps = UInt64(entries.count * log.projections.count)
             let ends = try ends()
+            let decisions = try decisions()
             try Page.report(write) { blocks in
                 var shownCount = entries.count
                 try Progress.run("folding", of: steps) { progress in
@@ -93,6 +94,7 @@
                 try blocks.array("entries") { add in
                     for entry in entries.prefix(shownCount) { try add(entry.json) }
                 }
+                try blocks.array("decisions") { add in for one in decisions { try add(one) } }
                 // The head is last, because it names the damage.
                 try blocks.object("head", try head(ends))
             }
@@ -142,6 +144,17 @@
                 guard log.note(error) else { throw error }
                 return nil
             }
+        }
+
+        /// Returns the server's decisions that stand after one of the entries, or before the first.
+        private func decisions() throws -> [JSON] {
+            let all = try log.space?.decisions(beside: log.reader) ?? []
+            let start = entries.first?.previous ?? 0
+            let isToEnd = selection.last == nil
+            return all.filter { decision in
+                let after = decision.place.after
+                return after >= start && (isToEnd || after <= entries.last?.sequence ?? 0)
+            }.map(\.json)
         }
 
         // MARK: The head

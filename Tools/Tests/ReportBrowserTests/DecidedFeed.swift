@@ -69,6 +69,62 @@ enum DecidedFeed {
         return path
     }
 
+    /// A device of mia that follows a space, which others use, too.
+    actor Follower {
+        let device: String
+        let space: String
+        private let devices: Devices
+        private let store: Store<Feed>
+
+        init(in folder: Folder) async throws {
+            (device, space) = (folder.path("device.log"), folder.path("space.log"))
+            devices = try await Devices(URL(filePath: space))
+            store = try await Store.open(
+                at: URL(filePath: device), Feed.self, confirmedBy: .downlink, durability: .relaxed,
+                replica: .exactly(ReplicaID("mia-phone")!))
+        }
+
+        /// mia does something, perhaps offline.
+        func record(_ action: FeedAction, confirmOnly: Bool = false) async throws {
+            try await store.record(FeedEvent(by: "mia", did: action), confirmOnly: confirmOnly)
+        }
+
+        /// Another account does something online.
+        func send(_ name: String, _ action: FeedAction) async throws {
+            try await devices.send(name, from: "\(name)-phone", action)
+        }
+
+        /// The device sends what it has, and fetches.
+        func sync() async throws {
+            let authority = devices.space.authority(for: Account("mia")!)
+            let result = try await Sync(store, with: authority, policy: .ordered)
+                .drain(within: .seconds(20))
+            guard result == .drained else { throw CocoaError(.userCancelled) }
+        }
+
+        func close() async {
+            await store.close()
+            await devices.space.close()
+        }
+    }
+
+    /// mia posts online. Then ben likes the post and is rude, while mia, offline, is rude and boosts it.
+    /// After mia's next sync, ben comments, which mia's device does not know.
+    static func follower(in folder: Folder) async throws -> Follower {
+        let follower = try await Follower(in: folder)
+        let post = "mia-phone.1.0"
+        try await follower.record(.posted("Hello"))
+        try await follower.sync()
+        try await follower.send("ben", .liked(post: post))
+        try await follower.send("ben", .commented(post: post, text: "Bad"))
+        try await follower.record(.commented(post: post, text: "Bad"))
+        try await follower.record(.boosted(post: post, reach: nil), confirmOnly: true)
+        try await follower.send("cleo", .followed("mia"))
+        try await follower.sync()
+        try await follower.send("ben", .commented(post: post, text: "Good"))
+        return follower
+    }
+
     static let hostile = "dan <img src=x onerror=alert(1)>\u{202E}"
 
     /// Each of 45 accounts posts. Then the first 29 like a post, and everyone whose number ends with 5
