@@ -76,6 +76,21 @@ public final class Outbox<P: EventFold>: Sendable {
     /// intents, nor what waits for one of these.
     var leftCount: Int { queue.leftCount(of: store) }
 
+    /// What a drain waits for.
+    struct Remainder: Equatable, Sendable {
+        /// ``leftCount``.
+        let count: Int
+        let pause: SyncPause?
+    }
+
+    /// What is left, and then each change of it. ``statuses`` are the same before an intent of a request
+    /// leaves and after its answer, so a slow reader of these may miss the end.
+    var remainders: Statuses<Remainder> {
+        Statuses(of: store, queue.changes) { [queue, store] in
+            Remainder(count: queue.leftCount(of: store), pause: queue.status(of: store).pause)
+        }
+    }
+
     // MARK: Events from the app
 
     /// Reports a change of the connection or of the user. An outbox begins online and signed in.

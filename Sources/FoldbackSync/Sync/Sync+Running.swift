@@ -248,11 +248,16 @@ extension Sync {
     private func drained() async throws(SyncError) -> DrainResult {
         while !Task.isCancelled {
             let line = line
-            for await status in line.outbox.statuses {
-                if case .signedOut(let reason) = status.pause {
+            // What is brought from an old log is sent and fetched, too.
+            await changes.wait { [self] in
+                isOver || store !== line.store || line.store.status.superseded != nil
+                    || content.withLock(\.hasSettledKeptLogs)
+            }
+            for await left in line.outbox.remainders {
+                if case .signedOut(let reason) = left.pause {
                     return .failed(.unauthenticated(reason: reason))
                 }
-                if line.outbox.leftCount == 0 { break }
+                if left.count == 0 { break }
             }
             if line.store.core.publication.read(\.isClosed) {
                 // The app has closed it, or it is continued on a new log.
@@ -263,11 +268,6 @@ extension Sync {
             do throws(SyncError) {
                 switch try await line.downlink.fetch() {
                 case .caughtUp:
-                    // What is brought from an old log is sent, too.
-                    await changes.wait { [self] in
-                        isOver || store !== line.store
-                            || content.withLock(\.hasSettledKeptLogs)
-                    }
                     if store === line.store, line.outbox.leftCount == 0 { return .drained }
                 case .failed(let failure): return .failed(failure)
                 case .stopped, .timedOut: break
