@@ -35,10 +35,10 @@ extension SimulatedReplica {
         else { return }
         let status = outbox.status
         let quarantined = Set(status.quarantined.keys)
+        let (sendable, undoing) = sendable(in: store, beside: quarantined)
         let isBlocked =
             !fleet.hasLanes && !status.blocking.isEmpty
-            || sendableCount(in: store, beside: quarantined)
-                <= status.dependentCount + status.held.count
+            || sendable <= status.dependentCount - undoing + status.held.count
         guard isBlocked else { return }
         for number in quarantined.sorted() {
             guard let id = store.pendingIntent(number)?.recorded.id, fleet.book.isPoison(id) else {
@@ -50,21 +50,24 @@ extension SimulatedReplica {
         }
     }
 
-    /// The number of pending intents that neither are quarantined nor come after such an intent in
-    /// their lane. Some of them may depend on such an intent, or be drafts.
-    private func sendableCount(
+    /// Counts the pending intents that neither are quarantined, nor undo such an intent, nor come after one
+    /// of these in its lane; and those that undo one. Of the first, some may depend on others, or be drafts.
+    private func sendable(
         in store: Store<P>, beside quarantined: Set<IntentNumber>
-    ) -> Int {
+    ) -> (count: Int, undoing: Int) {
+        var stuck = quarantined
         var lanes: Set<String> = []
-        return store.overlay.count { intent in
-            guard intent.state == .pending else { return false }
+        var count = 0
+        for intent in store.overlay where intent.state == .pending {
             let lane = fleet.hasLanes ? intent.event.flatMap { Self.lane(of: $0) } : nil
-            if quarantined.contains(intent.number) {
+            if intent.undoes.map(stuck.contains) ?? false { stuck.insert(intent.number) }
+            if stuck.contains(intent.number) {
                 if let lane { lanes.insert(lane) }
-                return false
+            } else if lane.map({ !lanes.contains($0) }) ?? true {
+                count += 1
             }
-            return lane.map { !lanes.contains($0) } ?? true
         }
+        return (count, stuck.count - quarantined.count)
     }
 
     /// Starts a fetch, also if another fetch is running.
