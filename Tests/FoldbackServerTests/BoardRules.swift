@@ -13,6 +13,8 @@ struct BoardRules: Rules {
     ) -> Ruling<Move> {
         switch intent.event {
         case .set("later", _): .later(after: .seconds(5), reason: "not now")
+        case .add(let key, _) where key.hasPrefix("waits") && board.cells[key] == nil:
+            .later(after: .milliseconds(1), reason: "\(key) is not there yet")
         case .set("no", _): .reject(Rejection(code: "no", message: "never"))
         case .set("double", let value): .reword(.set("double", 2 * value))
         case .set("nothing", _): .reword(nil)

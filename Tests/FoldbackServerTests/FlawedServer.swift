@@ -15,6 +15,7 @@ final class FlawedServer: Authority {
         case strangerIsDecided, deviceAheadIsDecided, effectWithoutOrigin, rejectedHasAnEffect
         case decidedTwiceAtOnce, otherEventThanTheVerdict, noLineage
         case otherDigestIsDecided, digestIsComparedAtTheHead, pollLooksBeforeItListens
+        case rejectsTooMany, rejectsWhatWaits, keepsAPostponement, decidesPastAPostponement
 
         /// The check that names the flaw.
         var check: String? {
@@ -41,6 +42,9 @@ final class FlawedServer: Authority {
             case .noLineage: "N6: each answer names the lineage and the head"
             case .otherDigestIsDecided, .digestIsComparedAtTheHead:
                 "N6: a page's digest comes back, and another digest is superseded"
+            case .rejectsTooMany: "A4: what is too much for one request is not rejected"
+            case .rejectsWhatWaits, .keepsAPostponement, .decidesPastAPostponement:
+                "A4: a postponed intent is decided later"
             case .pollLooksBeforeItListens: "A2: a long poll misses no event"
             }
         }
@@ -85,7 +89,15 @@ final class FlawedServer: Authority {
             data.late = []
             let position = Position(data.head.value + 1)
             var verdicts: [IntentID: Verdict<Move>] = [:]
-            for intent in intents { verdicts[intent.id] = verdict(on: intent, position, &data) }
+            for intent in intents {
+                let isTooMuch = flaw == .rejectsTooMany && verdicts.count >= 100
+                let verdict =
+                    isTooMuch
+                    ? .rejected(Rejection(message: "too many"))
+                    : self.verdict(on: intent, position, &data)
+                verdicts[intent.id] = verdict
+                if !verdict.isFinal, flaw != .decidesPastAPostponement { break }
+            }
             return Verdicts(
                 verdicts, lineage: flaw == .noLineage ? nil : lineage, head: data.head)
         }
@@ -107,6 +119,12 @@ final class FlawedServer: Authority {
         if flaw == .highWaterMark, intent.id.number <= highest {
             return .accepted(position: data.head, replacement: nil)
         }
+        if let postponed = postponed(intent, data.board) {
+            if flaw == .keepsAPostponement || postponed.isFinal {
+                data.verdicts[intent.id] = (intent.event, postponed)
+            }
+            return postponed
+        }
         var move = intent.event
         if case .set("double", let value) = move { move = .set("double", 2 * value) }
         do { try data.board.apply(move, EventContext(.intent(intent.id))) } catch {
@@ -122,6 +140,14 @@ final class FlawedServer: Authority {
         if flaw == .otherEventThanTheVerdict, isReworded { move = intent.event }
         add(move, intent.id, position, &data)
         return verdict
+    }
+
+    private func postponed(_ intent: Submission<Move>, _ board: Board) -> Verdict<Move>? {
+        guard case .add(let key, _) = intent.event, key.hasPrefix("waits"), board.cells[key] == nil
+        else { return nil }
+        return flaw == .rejectsWhatWaits
+            ? .rejected(Rejection(message: "\(key) is not there"))
+            : .later(after: nil, reason: "\(key) is not there yet")
     }
 
     private func add(_ move: Move, _ id: IntentID, _ position: Position, _ data: inout Data) {

@@ -44,10 +44,7 @@ struct HandlerTransport: HTTPTransport {
     }
 
     @Test func `a space and an authority in memory pass the suite through the handler`() async {
-        let memory = InProcessAuthority(Board.self) { intent, _ in
-            guard case .set("double", let value) = intent.event else { return .accept }
-            return .reword(.set("double", 2 * value))
-        }
+        let memory = CheckAuthorityTests.memory()
         let other = Handler(codec: Board.codec) { _ in
             .ann
         } authority: { _, _ in
@@ -56,7 +53,7 @@ struct HandlerTransport: HTTPTransport {
         for (handler, skipped) in [(handler, 0), (other, 1)] {
             let report = await checkAuthority(
                 client(of: handler), samples: CheckAuthorityTests.samples, seed: 1)
-            #expect(report.isClean && report.passed.count == 17 - skipped, "\(report)")
+            #expect(report.isClean && report.passed.count == 19 - skipped, "\(report)")
             #expect(report.skipped.count == skipped)
         }
         await spaces.close()

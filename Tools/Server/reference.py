@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A server that keeps Foldback's contract over HTTP, with Python 3.11 and SQLite alone.
 
-Put your rules into `may_use` and `decide`. The names A1 to A3 and N6 are the laws of the article
+Put your rules into `may_use` and `decide`. The names A1 to A4 and N6 are the laws of the article
 "Your own backend". `wire.py` reads requests and writes answers.
 
 Only one process may serve a file. After you restore a backup, give it a new lineage (N6):

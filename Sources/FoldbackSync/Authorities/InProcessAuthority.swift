@@ -3,7 +3,7 @@ import Synchronization
 
 /// An authority without a network, for previews, tests and simulations.
 ///
-/// It folds events with the projection's own code to decide on them, and keeps A1 to A3.
+/// It folds events with the projection's own code to decide on them, and keeps A1 to A4.
 ///
 /// ```swift
 /// let authority = InProcessAuthority(Likes.self)

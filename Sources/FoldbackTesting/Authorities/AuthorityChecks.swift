@@ -228,7 +228,7 @@ extension AuthorityCheck {
     }
 }
 
-// MARK: A3 and N6: positions and lineages
+// MARK: A3, A4 and N6: positions, final verdicts, lineages
 
 extension AuthorityCheck {
     static var positions: [AuthorityCheck] {
@@ -254,6 +254,66 @@ extension AuthorityCheck {
                     last = max(try await exchange.fetch(after: last).through, position)
                 }
             }
+        ]
+    }
+
+    static var finality: [AuthorityCheck] {
+        [
+            AuthorityCheck(
+                name: "A4: what is too much for one request is not rejected",
+                remedy:
+                    "Decide on as many intents as you like, and leave the others without a verdict, or "
+                    + "fail the request. The device sends them again in smaller requests."
+            ) { exchange throws(Broken) in
+                let replica = exchange.replica()
+                var intents: [Submission<Event>] = []
+                for number in 1...300 as ClosedRange<UInt64> {
+                    intents.append(try exchange.intent(number, of: replica))
+                }
+                let first = await exchange.attempted(intents)
+                for intent in intents {
+                    guard case .rejected(let rejection) = first[intent.id] else { continue }
+                    throw Broken(
+                        "\(exchange.shown(intent.id)), which is a sample of an accepted event, is "
+                            + "rejected in a request of 300: \(rejection.message)")
+                }
+                var verdicts: [IntentID: Verdict<Event>] = [:]
+                for start in stride(from: 0, to: intents.count, by: 50) {
+                    let piece = Array(intents[start..<start + 50])
+                    verdicts.merge(try await exchange.accepted(piece)) { $1 }
+                }
+                try exchange.requireSame(first.filter(\.value.isFinal), verdicts)
+            },
+            AuthorityCheck(
+                name: "A4: a postponed intent is decided later",
+                remedy:
+                    "Answer with later and keep nothing of the intent, nor of those after it in its "
+                    + "lane. Decide again when it comes again. Reject only what can never pass.",
+                needs: { $0.postponed == nil ? "samples that the server postpones" : nil }
+            ) { exchange throws(Broken) in
+                let replica = exchange.replica()
+                let number = exchange.number()
+                let intents = [
+                    try exchange.intent(1, of: replica, exchange.samples.postponed?(number)),
+                    try exchange.intent(2, of: replica),
+                ]
+                let first = try await exchange.submit(intents)
+                guard case .later = first[intents[0].id] else {
+                    throw Broken(
+                        "\(exchange.shown(intents[0].id)), which must be postponed, is decided")
+                }
+                guard first[intents[1].id]?.isFinal != true else {
+                    throw Broken(
+                        "\(exchange.shown(intents[1].id)) is decided, and "
+                            + "\(exchange.shown(intents[0].id)) before it waits")
+                }
+                let settling = exchange.samples.settling?(number)
+                try await exchange.accepted([
+                    try exchange.intent(1, of: exchange.replica(), settling)
+                ])
+                try await exchange.requireEffects(
+                    of: intents, try await exchange.accepted(intents))
+            },
         ]
     }
 

@@ -17,6 +17,8 @@ public struct AuthoritySamples<Event: Sendable>: Sendable {
     var refused: (@Sendable (Int) -> Event)?
     var unlocking: (@Sendable (Int) -> Event)?
     var reworded: (@Sendable (Int) -> Event)?
+    var postponed: (@Sendable (Int) -> Event)?
+    var settling: (@Sendable (Int) -> Event)?
 
     public init(codec: any EventCodec<Event>, accepted: @escaping @Sendable (Int) -> Event) {
         self.codec = codec
@@ -40,6 +42,20 @@ public struct AuthoritySamples<Event: Sendable>: Sendable {
     ) -> AuthoritySamples {
         var samples = self
         (samples.refused, samples.unlocking) = (refused, unlocking)
+        return samples
+    }
+
+    /// Adds events on which the server decides later. Without them, nothing is said about postponed intents.
+    ///
+    /// - Parameters:
+    ///   - postponed: returns an event that the server postpones.
+    ///   - settling: returns an event, for the same number, after which the server accepts the other one.
+    public func postponing(
+        _ postponed: @escaping @Sendable (Int) -> Event,
+        until settling: @escaping @Sendable (Int) -> Event
+    ) -> AuthoritySamples {
+        var samples = self
+        (samples.postponed, samples.settling) = (postponed, settling)
         return samples
     }
 

@@ -1,15 +1,15 @@
 import Foldback
 import FoldbackSync
 
-/// Checks by its behavior alone that a server keeps A1, A2, A3 and N6 (see ``/FoldbackSync/Authority``).
+/// Checks by its behavior alone that a server keeps A1 to A4 and N6 (see ``/FoldbackSync/Authority``).
 ///
-/// A4 and A5 are promises about what a server does later, and about the device.
+/// A5 is the device's promise. That a rejected intent could never have passed (A4), no exchange shows.
 ///
 /// ```swift
 /// let report = await checkAuthority(client, samples: samples)
 /// #expect(report.isClean, "\(report)")
 /// ```
-/// The authority is the client of one account. The checks use fresh replica ids, send about 650 intents,
+/// The authority is the client of one account. The checks use fresh replica ids, send about 950 intents,
 /// and leave their effects on the server, so do not run it on data that people use. Several runs may use one server,
 /// one after another.
 ///
@@ -59,5 +59,5 @@ struct AuthorityCheck<Event: Sendable> {
     var needs: (AuthoritySamples<Event>) -> String? = { _ in nil }
     let run: (Exchange<Event>) async throws(Broken) -> Void
 
-    static var all: [AuthorityCheck] { repetition + delivery + positions + lineages }
+    static var all: [AuthorityCheck] { repetition + delivery + positions + finality + lineages }
 }

@@ -99,6 +99,20 @@ final class Exchange<Event: Sendable> {
         return answer
     }
 
+    /// Sends one request that the server may refuse. Returns no verdicts then.
+    func attempted(_ intents: [Submission<Event>]) async -> [IntentID: Verdict<Event>] {
+        note("→ \(shown(intents))")
+        do throws(AuthorityFailure) {
+            let device = SyncPoint(lineage: lineage, through: 0)
+            let answer = try await authority.submit(intents, from: device)
+            note("← \(answer.byIntent.count) verdicts")
+            return answer.byIntent
+        } catch {
+            note("← \(error)")
+            return [:]
+        }
+    }
+
     /// Sends a request that must be refused as superseded.
     func superseded(
         _ intents: [Submission<Event>], from device: SyncPoint

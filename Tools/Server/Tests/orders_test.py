@@ -328,7 +328,7 @@ class Orders(unittest.TestCase):
                 time.sleep(0.02)
             output = child.stdout.read()
         self.assertEqual(child.returncode, 0, output)
-        self.assertIn("16 passed, 0 failed", output)
+        self.assertIn("17 passed, 0 failed", output)
 
     def test_2_the_rules_hold_over_both_processes(self):
         one, two = self.processes

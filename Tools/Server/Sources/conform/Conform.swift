@@ -10,7 +10,7 @@ struct Conform: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks that a server, in any language, keeps Foldback's contract.",
         discussion: """
-            It asks the server as devices would, and sends it about 650 events of yours. So use a space that \
+            It asks the server as devices would, and sends it about 950 events of yours. So use a space that \
             nobody needs. Exit code 0: the server passed. 1: it broke a law; the report says which one, with \
             the exchange that shows it, and what to change. 64: the arguments are wrong.
 
@@ -43,6 +43,13 @@ struct Conform: AsyncParsableCommand {
     @Option(help: "An event that the server accepts with another one in its place.")
     var reworded: String?
 
+    @Option(
+        help: "An event on which the server decides later, and which it accepts after --settling.")
+    var postponed: String?
+
+    @Option(help: "An event after which the server accepts the postponed one.")
+    var settling: String?
+
     @Option(help: "The version of the app's events.")
     var version = 1
 
@@ -64,6 +71,12 @@ struct Conform: AsyncParsableCommand {
             throw ValidationError("--unlocking needs --refused")
         }
         if let reworded { samples = samples.rewording(try Self.template(reworded)) }
+        if let postponed, let settling {
+            samples = samples.postponing(
+                try Self.template(postponed), until: try Self.template(settling))
+        } else if postponed != nil || settling != nil {
+            throw ValidationError("--postponed and --settling need each other")
+        }
         let report = await checkAuthority(
             HTTPAuthority<JSON>(url, space: space, token: token), samples: samples, seed: seed)
         print(report)
