@@ -46,6 +46,19 @@ extension DecisionEvent: AttributedEvent {
     }
 }
 
+/// Tools show the app's own state, so that a place is the same in the logs of devices and of the server.
+/// Whose data it is, the entries say.
+extension Decided: JSONRepresentable, MembersByName {
+    package var json: JSON { JSON(describing: state) }
+
+    package func member(named name: ExactString) -> Any?? {
+        if let members = state as? any MembersByName { return members.member(named: name) }
+        let mirror = Mirror(reflecting: state)
+        guard mirror.displayStyle == .struct, !(state is any JSONRepresentable) else { return nil }
+        return mirror.children.first { $0.label == name.string }.map { .some($0.value) }
+    }
+}
+
 extension Effect {
     /// The event as it was recorded, or as this code reads it if its bytes are not JSON.
     fileprivate var json: JSON {

@@ -306,6 +306,48 @@ import Testing
         #expect(try LogReader(at: other.log).verify(Board.self).findings == [])
     }
 
+    @Test func `an element of an array is followed by its id`() async throws {
+        let directory = TemporaryDirectory()
+        let store = try await Store.open(
+            at: directory.log, Documents.self, confirmedBy: .acknowledgement, durability: .relaxed)
+        func set(_ elements: (id: JSON, text: String)...) async throws {
+            let list = elements.map { one -> JSON in
+                ["id": one.id, "text": .string(ExactString(one.text))]
+            }
+            try await store.record(.change("post", .set(["comments": .array(list)]), nil))
+        }
+        try await set((id: "a", text: "one"))
+        try await set((id: 7, text: "first"), (id: "a", text: "one"))
+        try await set((id: 7, text: "first"), (id: "a", text: "two"))
+        try await set((id: 7, text: "first"))
+        await store.close()
+        let reader = try LogReader(at: directory.log)
+        func entries(_ place: String) throws -> [LogSequence] {
+            try reader.causes(of: #require(JSONPointer(place)), in: Documents.self)
+                .map(\.entry.sequence)
+        }
+        #expect(try entries("/post/comments/id=a") == [1, 3, 4])
+        #expect(try entries("/post/comments/id=a/text") == [1, 3, 4])
+        #expect(try entries("/post/comments/id=7") == [2])
+        // The index is a place in the array, whatever stands there.
+        #expect(try entries("/post/comments/0") == [1, 2])
+        reader.close()
+    }
+
+    @Test func `a name with = selects an element of an array, and is a member's name elsewhere`()
+        throws
+    {
+        let json: JSON = [
+            "list": [1, ["id": "a=b", "n": 1], ["id": "a=b", "n": 2], ["n": 3, "id": 5]],
+            "id=5": "member",
+        ]
+        #expect(json[at: try #require(JSONPointer("/list/id=a=b/n"))] == 1)
+        #expect(json[at: try #require(JSONPointer("/list/n=2/id"))] == "a=b")
+        #expect(json[at: try #require(JSONPointer("/list/id=5/n"))] == 3)
+        #expect(json[at: try #require(JSONPointer("/list/id=c"))] == nil)
+        #expect(json[at: try #require(JSONPointer("/id=5"))] == "member")
+    }
+
     @Test func `JSON pointers follow RFC 6901`() throws {
         let json: JSON = ["a/b": [1, ["~": "x"]], "": true]
         #expect(json[at: try #require(JSONPointer("/a~1b/1/~0"))] == "x")

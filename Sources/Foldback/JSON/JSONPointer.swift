@@ -1,5 +1,9 @@
 /// A place in a JSON value (RFC 6901), such as `/post/likes` or `/tags/0`. The empty pointer is the
 /// whole value. In a name, `~1` represents `/` and `~0` represents `~`.
+///
+/// In an array, a name is an index, or `member=value`, which RFC 6901 does not have: the first element
+/// that is an object with this text or number. `/comments/id=mia.6` is one comment, also after another
+/// is added before it, while `/comments/0` is then the other.
 public struct JSONPointer: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let names: [ExactString]
 
@@ -49,6 +53,31 @@ public struct JSONPointer: Hashable, Comparable, Sendable, CustomStringConvertib
     }
 }
 
+extension ExactString {
+    /// The member and the value of `member=value`, with which an element of an array is named; nil for
+    /// other names.
+    package var selector: (member: ExactString, value: Substring)? {
+        guard let end = string.firstIndex(of: "=") else { return nil }
+        return (ExactString(String(string[..<end])), string[string.index(after: end)...])
+    }
+
+    fileprivate func element(of elements: [JSON]) -> JSON? {
+        if let selector {
+            return elements.first { element in
+                switch element.objectValue?[selector.member] {
+                case .string(let text): text.string == selector.value
+                case .integer(let number): "\(number)" == selector.value
+                case .digits(let digits): digits == selector.value
+                default: false
+                }
+            }
+        }
+        guard let index = Int(string), elements.indices.contains(index), String(index) == string
+        else { return nil }
+        return elements[index]
+    }
+}
+
 extension JSON {
     /// The value at the place; nil if there is none.
     public subscript(at pointer: JSONPointer) -> JSON? { self[pointer.names[...]] }
@@ -58,10 +87,7 @@ extension JSON {
         switch self {
         case .object(let object): return object[name]?[names.dropFirst()]
         case .array(let elements):
-            guard let index = Int(name.string), elements.indices.contains(index),
-                String(index) == name.string
-            else { return nil }
-            return elements[index][names.dropFirst()]
+            return name.element(of: elements)?[names.dropFirst()]
         case .null, .bool, .integer, .double, .digits, .string: return nil
         }
     }

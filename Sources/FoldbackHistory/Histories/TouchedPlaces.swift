@@ -52,8 +52,8 @@ extension Set<JSONPointer>? {
 }
 
 extension JSONPointer {
-    /// Returns whether one place is in the other.
+    /// Returns whether one place is in the other, or may be: `id=mia.6` and `0` may be one element.
     func overlaps(_ other: JSONPointer) -> Bool {
-        names.starts(with: other.names) || other.names.starts(with: names)
+        zip(names, other.names).allSatisfy { $0 == $1 || $0.selector != nil || $1.selector != nil }
     }
 }

@@ -22,7 +22,8 @@
         @Option(help: "A document's key, or a name at the top of the state.")
         var key: String?
 
-        @Option(help: "A place in the state, such as /post/likes.")
+        @Option(
+            help: "A place in the state, such as /post/likes; /comments/id=7 follows an element.")
         var place: String?
 
         @Option(

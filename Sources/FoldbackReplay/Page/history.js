@@ -10,6 +10,12 @@ import { FrameRun } from "./run.js";
       after: import("./source.js").State, others: import("./source.js").Other[],
       window: FrameWindow, index: number}} Moment */
 
+/** Returns the states around a moment, as places of the page mean them.
+    @param {Moment} moment */
+export function statesOf({ before, after }) {
+  return [after.view, after.confirmed, before.view, before.confirmed];
+}
+
 const snapshotEvery = 25;
 const windowsMax = 4;
 

@@ -148,6 +148,11 @@ export function isSameJSON(a, b) {
 
 // ---- Pointers (RFC 6901) ------------------------------------------------------------------------
 
+// In an array, a name is an index, or `member=value`: the first element that is an object with this.
+
+/** The members that name an element of an array for good. */
+const identities = ["id", "key"];
+
 /** @param {string} pointer
     @returns {string[]} */
 export function namesIn(pointer) {
@@ -168,7 +173,8 @@ export function appended(pointer, name) {
     @param {string} pointer */
 export function valueAt(root, pointer) {
   let value = root;
-  for (const name of namesIn(pointer)) {
+  for (const step of namesIn(pointer)) {
+    const name = Array.isArray(value) ? indexNamed(value, step) : step;
     if (
       typeof value !== "object" ||
       value === null ||
@@ -180,6 +186,57 @@ export function valueAt(root, pointer) {
     value = value[name];
   }
   return value;
+}
+
+/** Returns the index that a name in an array stands for.
+    @param {any[]} elements
+    @param {string} name */
+function indexNamed(elements, name) {
+  const end = name.indexOf("=");
+  if (end < 0) return name;
+  const [member, value] = [name.slice(0, end), name.slice(end + 1)];
+  return String(elements.findIndex((element) => memberText(element, member) === value));
+}
+
+/** @param {any} element
+    @param {string} member
+    @returns {string | null} */
+function memberText(element, member) {
+  const value = isObject(element) && Object.hasOwn(element, member) ? element[member] : null;
+  if (value instanceof ExactNumber) return /^-?\d+$/.test(value.digits) ? value.digits : null;
+  return typeof value === "string" || Number.isSafeInteger(value) ? String(value) : null;
+}
+
+/** Returns a place with the elements of arrays by their ids, as far as they have any, so that it stays
+    with them. An array in which two have one id keeps its indexes.
+    @param {any} root
+    @param {string} pointer */
+export function lastingPlace(root, pointer) {
+  let place = "";
+  for (const name of namesIn(pointer)) {
+    const value = valueAt(root, place);
+    place = appended(place, Array.isArray(value) ? lastingName(value, name) : name);
+  }
+  return place;
+}
+
+/** @param {any[]} elements
+    @param {string} name */
+function lastingName(elements, name) {
+  for (const member of identities) {
+    const id = memberText(elements[Number(name)], member);
+    if (id !== null && elements.filter((one) => memberText(one, member) === id).length === 1)
+      return `${member}=${id}`;
+  }
+  return name;
+}
+
+/** Returns the place of the array before the first element that a pointer names by its id.
+    @param {string} pointer */
+export function placeOfArray(pointer) {
+  const names = pointer.split("/");
+  const at = names.findIndex((name) => name.includes("="));
+  return at < 0 ? pointer : names.slice(0, at).join("/");
 }
 
 // ---- Patches (RFC 6902) -------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // The page. Page.swift lists the modules and puts them together, without the imports and exports.
 
-import { jsonText, numberOf } from "./json.js";
+import { jsonText, lastingPlace, numberOf, valueAt } from "./json.js";
 import { alertBanner, announce, byID, counted, el, timeText, visibleText } from "./dom.js";
 import { EmbeddedSource } from "./source-embedded.js";
 import { FetchedSource } from "./source-fetched.js";
@@ -364,9 +364,13 @@ class Page {
     await this.entries?.reload();
   }
 
-  /** @param {string} place */
-  openPlace(place) {
-    this.model.place = place;
+  /** Tells the story of a place. An element of an array that has an id is followed by it, if the place
+      is of given states.
+      @param {string} place
+      @param {any[]} states */
+  openPlace(place, states = []) {
+    const root = states.find((state) => valueAt(state, place) !== undefined);
+    this.model.place = lastingPlace(root, place);
     this.openTab("place");
     byID("tabs").scrollIntoView({ block: "nearest" });
   }

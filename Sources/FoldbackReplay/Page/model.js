@@ -11,7 +11,8 @@ import { entryKinds, filterNames, filterParameters } from "./filters.js";
     @property {import("./history.js").Moment} moment the selected entry
     @property {(sequence: number) => Promise<void>} select
     @property {(intent: any) => void} openIntent shows the story of an intent
-    @property {(place: string) => void} openPlace shows the story of a place
+    @property {(place: string, states?: any[]) => void} openPlace shows the story of a place of these
+      states
     @property {(tab: string) => void} openTab
     @property {(text: string) => Promise<void>} toggleSearch searches the entries for a text, or ends
       that search

@@ -5,6 +5,7 @@ import { appended, compareNames, differences, isObject, namesOf, shortText } fro
 import { changesTable, attributedTable } from "./pieces.js";
 import { stateParts } from "./model.js";
 import { actorNoun, projectionNamed } from "./source.js";
+import { statesOf } from "./history.js";
 import { tree, treeOptions } from "./tree.js";
 import { attributedEvents } from "./words.js";
 import { decidedAfter } from "./server-lane.js";
@@ -37,21 +38,25 @@ export const entryPanel = {
     const view = differences(before.view, after.view);
     const caused = attributedEvents(entry);
     const noun = actorNoun(app.source.head);
+    const states = statesOf(app.moment);
     // Without intents of its own, a log has one state.
     const changes =
       noun !== null
         ? [
             changesTable(app, view, {
+              states,
               caption: "Changes of the state",
               none: "The state did not change.",
             }),
           ]
         : [
             changesTable(app, view, {
+              states,
               caption: "Changes of the view (what the app shows)",
               none: "The view did not change.",
             }),
             changesTable(app, differences(before.confirmed, after.confirmed), {
+              states,
               caption: "Changes of confirmed state (what the server said)",
               none: "Confirmed state did not change.",
             }),
@@ -110,6 +115,7 @@ export const statePanel = {
       return node.replaceChildren(
         head,
         changesTable(app, differences(moment.after.confirmed, moment.after.view), {
+          states: statesOf(moment),
           caption: "Where the view differs from confirmed state",
           old: "confirmed",
           next: "view",
@@ -127,7 +133,7 @@ export const statePanel = {
             tree(
               moment.after[part],
               `State, ${part}`,
-              treeOptions(changes, (place) => app.openPlace(place), openedPlaces),
+              treeOptions(changes, (place) => app.openPlace(place, statesOf(moment)), openedPlaces),
             ),
           ];
     node.replaceChildren(head, ...body);

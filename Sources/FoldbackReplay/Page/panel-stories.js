@@ -370,6 +370,7 @@ async function comparison(app, pin) {
     ),
     el("div", { class: "panel-head" }, parts, unpin),
     changesTable(app, differences(old[part], next[part]), {
+      states: [next[part], old[part]],
       caption: `Differences of the ${part === "view" ? "view" : "confirmed state"}`,
       old: pinned.sequence === 0 ? "at the start" : `after entry ${pinned.sequence}`,
       next: moment.sequence === 0 ? "at the start" : `after entry ${moment.sequence}`,

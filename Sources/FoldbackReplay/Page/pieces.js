@@ -3,6 +3,7 @@
 import { commandLine, copyText } from "./commands.js";
 import { badge, button, counted, el, mark, valueNode, visible, visibleText } from "./dom.js";
 import { isSameJSON, namesIn, numberOf } from "./json.js";
+import { statesOf } from "./history.js";
 import { keyOf, originWords, outcomeMark, outcomeWords, worstFirst } from "./words.js";
 
 const changesMax = 100;
@@ -18,10 +19,11 @@ export function intentLink(app, number) {
 }
 
 /** @param {import("./model.js").App} app
-    @param {string} place */
-export function placeLink(app, place) {
+    @param {string} place
+    @param {any[]} [states] in which the place is; without them, its indexes stay indexes */
+export function placeLink(app, place, states = []) {
   const words = place === "" ? "the whole state" : place;
-  const node = button("", () => app.openPlace(place), {
+  const node = button("", () => app.openPlace(place, states), {
     class: "link place",
     title: "Show the story of this place",
   });
@@ -53,7 +55,7 @@ export function sentenceNode(app, pieces) {
   const nodes = pieces.map((piece) => {
     if (typeof piece === "string") return piece;
     if ("intent" in piece) return intentLink(app, piece.intent);
-    if ("place" in piece) return placeLink(app, piece.place);
+    if ("place" in piece) return placeLink(app, piece.place, statesOf(app.moment));
     if ("entry" in piece) return entryLink(app, piece.entry);
     if ("reason" in piece)
       return el(
@@ -84,11 +86,12 @@ export function sentenceList(app, sentences) {
 /** Shows differences as a table: place, old value, new value.
     @param {import("./model.js").App} app
     @param {import("./json.js").Difference[]} changes
-    @param {{caption: string, old?: string, next?: string, none?: string}} words */
+    @param {{caption: string, old?: string, next?: string, none?: string, states?: any[]}} words and the
+      states in which the places are */
 export function changesTable(
   app,
   changes,
-  { caption, old = "before", next = "after", none = "No differences." },
+  { caption, old = "before", next = "after", none = "No differences.", states = [] },
 ) {
   if (changes.length === 0) return el("p", { class: "soft" }, none);
   const body = el("tbody");
@@ -96,7 +99,7 @@ export function changesTable(
   let shown = 0;
   const more = () => {
     for (const change of changes.slice(shown, shown + changesMax))
-      body.append(changeRow(app, change));
+      body.append(changeRow(app, change, states));
     shown = Math.min(changes.length, shown + changesMax);
     foot.replaceChildren();
     if (shown === changes.length) return;
@@ -131,8 +134,9 @@ export function changesTable(
 }
 
 /** @param {import("./model.js").App} app
-    @param {import("./json.js").Difference} change */
-function changeRow(app, change) {
+    @param {import("./json.js").Difference} change
+    @param {any[]} states */
+function changeRow(app, change, states) {
   const how =
     change.old === undefined
       ? "added"
@@ -154,7 +158,7 @@ function changeRow(app, change) {
       ),
       el("span", { class: "sr" }, how),
     ),
-    el("th", { scope: "row" }, placeLink(app, change.place)),
+    el("th", { scope: "row" }, placeLink(app, change.place, states)),
     el("td", { class: "old" }, valueNode(change.old)),
     el("td", { class: "new" }, valueNode(change.new)),
   );

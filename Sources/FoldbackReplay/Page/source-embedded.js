@@ -1,6 +1,6 @@
 // The data source of a static page: the JSON blocks in the page.
 
-import { isExactBrowser, isSameJSON, jsonText, parseJSON, valueAt } from "./json.js";
+import { isExactBrowser, isSameJSON, jsonText, parseJSON, placeOfArray, valueAt } from "./json.js";
 import { byID } from "./dom.js";
 import { BoundedCache, framesHop, framesMax, lowerBound, projectionNamed, readEntry, viewChangeCount } from "./source.js";
 import { filterPredicate } from "./filters.js";
@@ -370,8 +370,9 @@ export function typeName(name) {
 }
 
 /** Returns a function that says whether a change at a path may change the value at the place.
-    @param {string} place */
-function relation(place) {
+    @param {string} wanted */
+function relation(wanted) {
+  const place = placeOfArray(wanted);
   return (/** @type {string} */ path) => {
     const part = path.startsWith("/view")
       ? path.slice(5)

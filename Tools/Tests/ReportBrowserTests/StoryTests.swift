@@ -119,6 +119,26 @@ extension ReportBrowserTests {
             }
         }
 
+        @Test(arguments: Shown.feed)
+        func `the story of an element of an array is that of its id`(shown: Shown) async throws {
+            let place = "/posts/cleo.1.0/comments/id=mia.6.0"
+            let wanted = try await shown.run("why", "--place", place, "--json").lines
+                .compactMap { $0["entry"]?["sequence"]?.integerValue }
+            // Another comment is at this index later.
+            let index = try await shown.run(
+                "why", "--place", "/posts/cleo.1.0/comments/0", "--json"
+            ).lines.compactMap { $0["entry"]?["sequence"]?.integerValue }
+            #expect(!wanted.isEmpty && wanted != index)
+            try await ReportBrowserTests.withPage(shown, fragment: "entry=16&tab=entry") { page in
+                try await page.click("#panel-entry button", saying: "/posts/cleo.1.0/comments/0")
+                try await page.until(
+                    "String(\(Self.chapters("place"))) === '\(wanted.map(String.init).joined(separator: ","))'"
+                )
+                let input = "document.querySelector('#place-input').value"
+                #expect(try await page.string(input) == place)
+            }
+        }
+
         // MARK: 8. The overlay
 
         @Test(arguments: Shown.feed)
