@@ -114,6 +114,7 @@ public actor Spaces<R: Rules> {
         switch await slot.opening.value {
         case .success(let space):
             slot.space = space
+            refused[name] = nil
             defer { if space.mustReopen { close(name, slot) } }
             return try await body(space)
         case .failure(let failure):
@@ -125,8 +126,15 @@ public actor Spaces<R: Rules> {
     }
 
     /// Returns what an operator needs to know of the spaces now.
+    ///
+    /// A space that could not be opened is tried again beside, if its next attempt may begin. So what an
+    /// operator has put right is seen without a device that uses the space.
     public func status() -> SpacesStatus {
         var faults = refused.mapValues(\.reason)
+        let now = sources.now()
+        for (name, refusal) in refused where refusal.until <= now && !isClosed {
+            Task { try? await using(name) { _ in } }
+        }
         for (name, slot) in slots {
             let health = slot.space?.health.withLock { $0 }
             if let reason = slot.space?.fault ?? health?.trouble { faults[name] = reason }
@@ -152,7 +160,6 @@ public actor Spaces<R: Rules> {
             guard left == .zero else {
                 throw .unavailable(after: left, reason: refusal.reason)
             }
-            refused[name] = nil
         }
         var evicted: Task<Void, Never>?
         if slots.count >= openMax {

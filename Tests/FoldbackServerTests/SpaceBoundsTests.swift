@@ -114,6 +114,32 @@ import Testing
         }
     }
 
+    @Test func `N11: a queue has room until 8,192 intents or 32 MiB wait, and again after a group`()
+    {
+        func ticket(_ count: Int, _ bytes: Int) -> Ticket<Move> {
+            let recorded = RecordedEvent(format: .json, bytes: Array(repeating: 32, count: bytes))
+            let intents = (1...count).map { number in
+                Submission(
+                    id: IntentID(replica: ReplicaID("r")!, number: IntentNumber(UInt64(number))),
+                    event: Move.set("a", 1), recorded: recorded,
+                    time: Timestamp(millisecondsSince1970: 0), info: [:])
+            }
+            return Ticket(intents, by: .ann, waiting: nil)
+        }
+        for (intents, bytes, max) in [(256, 1, 32), (1, 4 << 20, 8)] {
+            var queue = TicketQueue<Move>()
+            for _ in 0..<max {
+                #expect(queue.hasRoom)
+                queue.append(ticket(intents, bytes))
+            }
+            #expect(!queue.hasRoom)
+            let group = queue.takeGroup()
+            #expect(group.count == 1 && queue.hasRoom)
+            queue.putBack(group)
+            #expect(!queue.hasRoom)
+        }
+    }
+
     @Test func `a space that cannot be opened is tried again after some seconds`() async throws {
         let now = Mutex(Timestamp(millisecondsSince1970: 0))
         var sources = SyncSources.system
@@ -135,7 +161,10 @@ import Testing
         try FileManager.default.removeItem(at: place)
         now.withLock { $0 = Timestamp(millisecondsSince1970: 2_000) }
         #expect(await waitOfFailure() == .seconds(3))
+        #expect(await spaces.status().faults.keys.map(\.description) == ["main"])
         now.withLock { $0 = Timestamp(millisecondsSince1970: 5_000) }
+        // An operator who asks sees that it is right again, without a device.
+        while await !spaces.status().faults.isEmpty { await Task.yield() }
         #expect(try await authority.changes(after: 0).through == 1)
         await spaces.close()
     }

@@ -48,7 +48,21 @@ struct Server<R: Rules>: Sendable {
             gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet)
         group.maximumGracefulShutdownDuration = .seconds(15)
         group.maximumCancellationDuration = .seconds(3)
+        let asking = Task { if let table { await ask(table) } }
+        defer { asking.cancel() }
         try await ServiceGroup(configuration: group).run()
+    }
+
+    /// Says at the start whether the database can be used. Without this, only requests would tell.
+    private func ask(_ table: any DecisionTable) async {
+        do throws(TableFailure) {
+            let timeline = try await table.barrier()
+            logger.info("The database answers, on timeline \(timeline).")
+        } catch {
+            logger.error(
+                "The database cannot be used: \(error). The server goes on, and its spaces are unavailable until it can."
+            )
+        }
     }
 
     /// The messages of the libraries are about their own parts.
@@ -93,7 +107,8 @@ struct Server<R: Rules>: Sendable {
 
     private func report(_ failure: AuthorityFailure) {
         guard let leftOut = repetitions.note("\(failure)", at: .now) else { return }
-        let text = leftOut == 0 ? "\(failure)" : "\(failure) (and \(leftOut) times more)"
+        let more = leftOut == 1 ? "once more" : "\(leftOut) times more"
+        let text = leftOut == 0 ? "\(failure)" : "\(failure) (and \(more))"
         switch failure {
         // These are about the client.
         case .unauthenticated, .superseded: logger.debug("\(text)")

@@ -206,6 +206,30 @@ import Testing
         #expect(missing.status == 1)
         #expect(missing.errors.contains("none"), "\(missing.errors)")
     }
+
+    @Test(arguments: [true, false])
+    func `a backup put back has another lineage, unless it is adopted`(isAdopted: Bool)
+        async throws
+    {
+        let server = try await TestServer.start(in: folder)
+        let token = try await TestServer.token("ann", in: folder)
+        func lineage(of server: TestServer) async throws -> Substring? {
+            let request = requestText("GET", "/v1/spaces/main/changes?after=0", token: token)
+            return try await answer(of: server.port, request)?.body
+                .firstMatch(of: /"lineage":"([^"]+)"/)?.1
+        }
+        let first = try #require(try await lineage(of: server))
+        let copy = folder.url.appending(path: "copy")
+        #expect(try await refusal([:], ["backup", "main", copy.path]).status == 0)
+        #expect(try await server.stop().status == 0)
+        let place = folder.url.appending(path: "spaces/main")
+        try FileManager.default.removeItem(at: place)
+        try FileManager.default.moveItem(at: copy, to: place)
+        let again = try await TestServer.start(
+            "foldback-server", isAdopted ? ["serve", "--adopt"] : [], in: folder)
+        #expect((try await lineage(of: again) == first) == isAdopted)
+        #expect(try await again.stop().status == 0)
+    }
 }
 
 /// Question: does a fault that every request meets hide the rest of the server's log?

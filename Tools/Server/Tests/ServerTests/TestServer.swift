@@ -32,12 +32,13 @@ final class TestServer: Sendable {
 
     /// Starts a server of this package on free ports.
     static func start(
-        _ name: String = "foldback-server", in folder: Folder,
+        _ name: String = "foldback-server", _ arguments: [String] = [], in folder: Folder,
         environment: [String: String] = [:], errors: RunningProcess.Stream = .inherited
     ) async throws -> TestServer {
         try await onThread {
             let process = try RunningProcess(
-                command(name), environment: Self.environment(folder).merging(environment) { $1 },
+                command(name) + arguments,
+                environment: Self.environment(folder).merging(environment) { $1 },
                 errors: errors)
             var addresses: (own: URL?, admin: URL?)
             while let line = process.nextLine() {
