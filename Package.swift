@@ -38,15 +38,20 @@ let package = Package(
             name: "CLMDB", pkgConfig: "lmdb",
             providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         .target(name: "FoldbackLMDB", dependencies: ["CLMDB"], swiftSettings: strict),
+        .target(name: "FoldbackCollections", swiftSettings: strict),
         .target(
             name: "Foldback",
             dependencies: [
-                "FoldbackLMDB",
+                "FoldbackCollections", "FoldbackLMDB",
                 .product(name: "HashTreeCollections", package: "swift-collections"),
             ],
             swiftSettings: strict),
-        .target(name: "FoldbackHistory", dependencies: ["Foldback"], swiftSettings: strict),
-        .target(name: "FoldbackSync", dependencies: ["Foldback"], swiftSettings: strict),
+        .target(
+            name: "FoldbackHistory", dependencies: ["Foldback", "FoldbackCollections"],
+            swiftSettings: strict),
+        .target(
+            name: "FoldbackSync", dependencies: ["Foldback", "FoldbackCollections"],
+            swiftSettings: strict),
         .target(
             name: "FoldbackServer", dependencies: ["Foldback", "FoldbackSync"],
             swiftSettings: strict),
@@ -65,7 +70,8 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "FoldbackUI", dependencies: ["Foldback"], swiftSettings: strict),
         .target(
-            name: "FoldbackTesting", dependencies: ["Foldback", "FoldbackHistory", "FoldbackSync"],
+            name: "FoldbackTesting",
+            dependencies: ["Foldback", "FoldbackCollections", "FoldbackHistory", "FoldbackSync"],
             swiftSettings: strict),
         .target(
             name: "FoldbackReplay",
@@ -117,7 +123,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "FoldbackTests",
-            dependencies: ["Foldback", "FoldbackHistory", "MessageExample", "TestSupport"],
+            dependencies: [
+                "Foldback", "FoldbackCollections", "FoldbackHistory", "MessageExample",
+                "TestSupport",
+            ],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "FoldbackHistoryTests", dependencies: ["FoldbackHistory", "TestSupport"],

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackCollections
 
 /// A group of intents that are sent in order, with one request at a time (S1).
 enum Lane: Hashable, Sendable {

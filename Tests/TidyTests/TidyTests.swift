@@ -60,7 +60,10 @@ import Testing
     }
 
     @Test func `FoldbackSync depends only on Foldback, and starts no tasks of its own`() throws {
-        let imports = ["Foldback", "Foundation", "FoundationEssentials", "Synchronization"]
+        let imports = [
+            "Foldback", "FoldbackCollections", "Foundation", "FoundationEssentials",
+            "Synchronization",
+        ]
         let banned = [" Task {", " Task(", "Task.detached", "Thread", "Dispatch"]
         for source in try SourceTree.sources(under: "Sources/FoldbackSync") {
             for (number, module) in source.imports where !imports.contains(module) {

@@ -1,3 +1,5 @@
+import FoldbackCollections
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)

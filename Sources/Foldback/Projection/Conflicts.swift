@@ -1,3 +1,5 @@
+import FoldbackCollections
+
 /// Why an intent of the overlay is conflicted.
 package struct Conflict: Sendable {
     /// The place of the projection whose `apply` threw, in its group.

@@ -1,3 +1,5 @@
+import FoldbackCollections
+
 /// Rows as readers see them at one sequence: the overlay's rows over the confirmed rows.
 ///
 /// A class, so that reading a row does not copy and retain each part.

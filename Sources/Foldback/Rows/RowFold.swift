@@ -1,3 +1,5 @@
+import FoldbackCollections
+
 /// One stored projection's rows, updated by the fold plans of ``LogState``. The counterpart of
 /// ``Fold`` for state on disk.
 ///

@@ -1,3 +1,5 @@
+import FoldbackCollections
+
 /// The rows that the overlay reads and writes, updated at the cost of the connected intents alone.
 ///
 /// Each intent of the overlay that is not confirm-only is applied to the rows below it: the

@@ -1,3 +1,5 @@
+import FoldbackCollections
+
 /// The tables of a log. Their values are bytes; the folder Tables has one file for each table, which
 /// gives them a meaning.
 package enum LogTable: Int, CaseIterable, Sendable {

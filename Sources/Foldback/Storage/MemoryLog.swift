@@ -1,3 +1,4 @@
+import FoldbackCollections
 import Synchronization
 
 /// A log in memory, which ends with the process, for previews and app tests. It stores the same

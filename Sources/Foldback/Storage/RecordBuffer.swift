@@ -1,3 +1,4 @@
+import FoldbackCollections
 import FoldbackLMDB
 
 /// The records of one transaction, one after the other in one buffer.

@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackCollections
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

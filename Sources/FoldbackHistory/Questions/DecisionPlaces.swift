@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackCollections
 
 /// Says where the decisions of a server stand among the entries of a log that follows it.
 ///

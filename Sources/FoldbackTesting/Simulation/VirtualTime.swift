@@ -1,4 +1,5 @@
 import Foldback
+import FoldbackCollections
 import FoldbackSync
 import Synchronization
 

@@ -1,22 +1,15 @@
-/// A sorted map whose keys are numbers. New keys are mostly the largest.
-package typealias NumberMap<Key: LogNumber & SortedKey, Value: Sendable> = SortedMap<Key, Value>
-
 /// A key of a ``SortedMap``.
-package protocol SortedKey: Comparable, Sendable {
-    /// The most pairs in one chunk of a map.
+public protocol SortedKey: Comparable, Sendable {
+    /// The most pairs in one chunk of a map. 32 by default.
     ///
     /// The first change of a chunk after a copy of the map copies the chunk, and retains the objects
     /// of its pairs. Where changes go to random keys, these are in no cache, so few are better.
     static var chunkCountMax: Int { get }
 }
 
-extension LogNumber {
-    package static var chunkCountMax: Int { 32 }
+extension SortedKey {
+    @inlinable public static var chunkCountMax: Int { 32 }
 }
-
-extension IntentNumber: SortedKey {}
-extension LogSequence: SortedKey {}
-extension Position: SortedKey {}
 
 /// A map in order of its keys that is cheap to copy, and cheap to change after a copy.
 ///
@@ -32,27 +25,31 @@ extension Position: SortedKey {}
 /// A change after a copy copies one chunk, the two lists of one group, and the list of groups.
 /// Beyond that, appending and removing at either end are O(1). Finding a key elsewhere is O(log n).
 /// A group has the first keys of its chunks side by side, so a search reads only one chunk.
-package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
-    private static var groupCountMax: Int { 64 }
+///
+/// All of it is public and inlinable, in a module that no product offers: the compiler specializes only
+/// such code for the keys and values of another module. Without that, a drain of the outbox takes 1.6 times
+/// as long.
+public struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
+    @inlinable static var groupCountMax: Int { 64 }
 
-    typealias Chunk = ContiguousArray<(key: Key, value: Value)>
+    @usableFromInline typealias Chunk = ContiguousArray<(key: Key, value: Value)>
 
     /// Chunks, with the first key of each. No chunk is empty.
-    struct Group {
-        private(set) var chunks: ContiguousArray<Chunk> = []
-        private(set) var firsts: ContiguousArray<Key> = []
+    @usableFromInline struct Group: Sendable {
+        @usableFromInline var chunks: ContiguousArray<Chunk> = []
+        @usableFromInline var firsts: ContiguousArray<Key> = []
         /// The number of pairs in the chunks.
-        private(set) var pairCount = 0
+        @usableFromInline var pairCount = 0
 
-        init(_ chunks: ContiguousArray<Chunk>) {
+        @inlinable init(_ chunks: ContiguousArray<Chunk>) {
             self.chunks = chunks
             pairCount = chunks.reduce(0) { $0 + $1.count }
             firsts = ContiguousArray(chunks.map { $0[0].key })
         }
 
-        var count: Int { chunks.count }
+        @inlinable var count: Int { chunks.count }
 
-        mutating func append(_ chunk: Chunk) {
+        @inlinable mutating func append(_ chunk: Chunk) {
             chunks.append(chunk)
             firsts.append(chunk[0].key)
             pairCount += chunk.count
@@ -60,7 +57,7 @@ package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
 
         /// Adds a pair after all others. Returns false, and adds nothing, if the last chunk has
         /// `countMax` pairs.
-        mutating func append(_ pair: (key: Key, value: Value), countMax: Int) -> Bool {
+        @inlinable mutating func append(_ pair: (key: Key, value: Value), countMax: Int) -> Bool {
             let last = chunks.count - 1
             guard chunks[last].count < countMax else { return false }
             chunks[last].append(pair)
@@ -68,25 +65,27 @@ package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
             return true
         }
 
-        mutating func insert(_ pair: (key: Key, value: Value), at place: Int, in chunk: Int) {
+        @inlinable mutating func insert(
+            _ pair: (key: Key, value: Value), at place: Int, in chunk: Int
+        ) {
             pairCount += 1
             chunks[chunk].insert(pair, at: place)
             if place == 0 { firsts[chunk] = pair.key }
         }
 
-        mutating func set(_ value: Value, at place: Int, in chunk: Int) {
+        @inlinable mutating func set(_ value: Value, at place: Int, in chunk: Int) {
             chunks[chunk][place].value = value
         }
 
         /// Changes the value where it is, so that it is copied only if another map shares it.
-        mutating func change<R>(
+        @inlinable mutating func change<R>(
             at place: Int, in chunk: Int, _ body: (inout Value) -> R
         ) -> R {
             body(&chunks[chunk][place].value)
         }
 
         /// Removes the pair. The chunk is removed with its last pair.
-        mutating func remove(at place: Int, in chunk: Int) {
+        @inlinable mutating func remove(at place: Int, in chunk: Int) {
             pairCount -= 1
             if chunks[chunk].count == 1 {
                 chunks.remove(at: chunk)
@@ -98,7 +97,7 @@ package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
         }
 
         /// Splits a chunk into two chunks of half its size.
-        mutating func split(_ chunk: Int) {
+        @inlinable mutating func split(_ chunk: Int) {
             let half = chunks[chunk].count / 2
             let upper = Chunk(chunks[chunk][half...])
             chunks[chunk].removeSubrange(half...)
@@ -107,7 +106,7 @@ package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
         }
 
         /// Removes the second half of the chunks, and returns it.
-        mutating func cut() -> Group {
+        @inlinable mutating func cut() -> Group {
             let half = chunks.count / 2
             let upper = Group(ContiguousArray(chunks[half...]))
             chunks.removeSubrange(half...)
@@ -118,24 +117,29 @@ package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
     }
 
     /// The place of a key, or the place where it would be inserted.
-    private struct Place {
-        var group: Int
-        var chunk: Int
-        var pair: Int
-        var isThere: Bool
+    @usableFromInline struct Place: Sendable {
+        @usableFromInline var group: Int
+        @usableFromInline var chunk: Int
+        @usableFromInline var pair: Int
+        @usableFromInline var isThere: Bool
+
+        @inlinable init(group: Int, chunk: Int, pair: Int, isThere: Bool) {
+            (self.group, self.chunk, self.pair, self.isThere) = (group, chunk, pair, isThere)
+        }
     }
 
     /// No chunk and no group is empty.
-    private(set) var groups: ContiguousArray<Group> = []
-    package private(set) var count = 0
+    @usableFromInline var groups: ContiguousArray<Group> = []
+    @usableFromInline var pairCount = 0
 
-    package init() {}
+    @inlinable public init() {}
 
-    package var isEmpty: Bool { count == 0 }
-    package var first: (key: Key, value: Value)? { groups.first?.chunks.first?.first }
-    package var last: (key: Key, value: Value)? { groups.last?.chunks.last?.last }
+    @inlinable public var count: Int { pairCount }
+    @inlinable public var isEmpty: Bool { pairCount == 0 }
+    @inlinable public var first: (key: Key, value: Value)? { groups.first?.chunks.first?.first }
+    @inlinable public var last: (key: Key, value: Value)? { groups.last?.chunks.last?.last }
 
-    package subscript(key: Key) -> Value? {
+    @inlinable public subscript(key: Key) -> Value? {
         get {
             guard let place = find(key), place.isThere else { return nil }
             return groups[place.group].chunks[place.chunk][place.pair].value
@@ -148,7 +152,7 @@ package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
     /// Returns the pair at an offset in key order. Traps if there is none.
     ///
     /// - Complexity: O(1) for each group before it, and for each chunk of its group.
-    package func pair(atOffset offset: Int) -> (key: Key, value: Value) {
+    @inlinable public func pair(atOffset offset: Int) -> (key: Key, value: Value) {
         precondition((0..<count).contains(offset), "the map has \(count) pairs, none at \(offset)")
         var left = offset
         var group = 0
@@ -171,7 +175,7 @@ package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - newValue: the value to change if there is none.
     ///   - isEmpty: whether the changed value is removed.
-    package mutating func change<R>(
+    @inlinable public mutating func change<R>(
         _ key: Key, or newValue: @autoclosure () -> Value, removedIf isEmpty: (Value) -> Bool,
         _ body: (inout Value) -> R
     ) -> R {
@@ -189,21 +193,21 @@ package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
     /// Adds a pair after all others, without a search.
     ///
     /// - Precondition: `key` is after the last key.
-    package mutating func append(_ value: Value, at key: Key) {
+    @inlinable public mutating func append(_ value: Value, at key: Key) {
         guard let last else {
             insert(value, at: key)
             return
         }
         precondition(last.key < key, "key \(key) is not after the last key \(last.key)")
-        count += 1
+        pairCount += 1
         if groups[groups.count - 1].append((key, value), countMax: Key.chunkCountMax) { return }
         append([(key, value)])
     }
 
-    private mutating func insert(_ value: Value, at key: Key) {
+    @inlinable mutating func insert(_ value: Value, at key: Key) {
         guard let place = find(key) else {
             groups.append(Group([[(key, value)]]))
-            count = 1
+            pairCount = 1
             return
         }
         let (group, chunk) = (place.group, place.chunk)
@@ -211,7 +215,7 @@ package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
             groups[group].set(value, at: place.pair, in: chunk)
             return
         }
-        count += 1
+        pairCount += 1
         // A full last chunk is not split, so that rising numbers fill their chunks.
         if isEnd(place), place.pair == Key.chunkCountMax {
             append([(key, value)])
@@ -224,12 +228,12 @@ package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
         groups.insert(groups[group].cut(), at: group + 1)
     }
 
-    private func isEnd(_ place: Place) -> Bool {
+    @inlinable func isEnd(_ place: Place) -> Bool {
         place.group == groups.count - 1 && place.chunk == groups[place.group].count - 1
             && place.pair == groups[place.group].chunks[place.chunk].count
     }
 
-    private mutating func append(_ chunk: Chunk) {
+    @inlinable mutating func append(_ chunk: Chunk) {
         if groups[groups.count - 1].count == Self.groupCountMax {
             groups.append(Group([chunk]))
         } else {
@@ -237,10 +241,10 @@ package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
         }
     }
 
-    private mutating func remove(_ key: Key) {
+    @inlinable mutating func remove(_ key: Key) {
         guard let place = find(key), place.isThere else { return }
         let (group, chunk) = (place.group, place.chunk)
-        count -= 1
+        pairCount -= 1
         groups[group].remove(at: place.pair, in: chunk)
         if groups[group].count == 0 { groups.remove(at: group) }
     }
@@ -248,14 +252,14 @@ package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
     /// Removes the first pair, without a search.
     ///
     /// - Precondition: the map is not empty.
-    package mutating func removeFirst() {
-        count -= 1
+    @inlinable public mutating func removeFirst() {
+        pairCount -= 1
         groups[0].remove(at: 0, in: 0)
         if groups[0].count == 0 { groups.remove(at: 0) }
     }
 
     /// Removes `key` and all keys after it.
-    package mutating func removeAll(from key: Key) {
+    @inlinable public mutating func removeAll(from key: Key) {
         guard let place = find(key) else { return }
         var kept = SortedMap()
         kept.groups = ContiguousArray(groups[..<place.group])
@@ -263,12 +267,12 @@ package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
         var chunks = ContiguousArray(group[..<place.chunk])
         if place.pair > 0 { chunks.append(ContiguousArray(group[place.chunk][..<place.pair])) }
         if !chunks.isEmpty { kept.groups.append(Group(chunks)) }
-        kept.count = kept.groups.reduce(0) { $0 + $1.chunks.reduce(0) { $0 + $1.count } }
+        kept.pairCount = kept.groups.reduce(0) { $0 + $1.chunks.reduce(0) { $0 + $1.count } }
         self = kept
     }
 
     /// Returns the key's place, or nil if the map is empty.
-    private func find(_ key: Key) -> Place? {
+    @inlinable func find(_ key: Key) -> Place? {
         guard count > 0 else { return nil }
         let group =
             groups.count == 1
@@ -283,18 +287,18 @@ package struct SortedMap<Key: SortedKey, Value: Sendable>: Sendable {
 }
 
 extension SortedMap: Swift.Sequence {
-    package struct Iterator: IteratorProtocol {
-        private let map: SortedMap
-        private var place: Place
+    public struct Iterator: IteratorProtocol {
+        @usableFromInline let map: SortedMap
+        @usableFromInline var place: Place
 
-        fileprivate init(_ map: SortedMap, at key: Key?) {
+        @inlinable init(_ map: SortedMap, at key: Key?) {
             self.map = map
             place =
                 key.flatMap { map.find($0) }
                 ?? Place(group: 0, chunk: 0, pair: 0, isThere: false)
         }
 
-        package mutating func next() -> (key: Key, value: Value)? {
+        @inlinable public mutating func next() -> (key: Key, value: Value)? {
             while place.group < map.groups.count {
                 let group = map.groups[place.group].chunks
                 while place.chunk < group.count {
@@ -312,15 +316,15 @@ extension SortedMap: Swift.Sequence {
         }
     }
 
-    package func makeIterator() -> Iterator { Iterator(self, at: nil) }
+    @inlinable public func makeIterator() -> Iterator { Iterator(self, at: nil) }
 
     /// Returns the pairs at and after `key`, in order.
-    package func from(_ key: Key) -> IteratorSequence<Iterator> {
+    @inlinable public func from(_ key: Key) -> IteratorSequence<Iterator> {
         IteratorSequence(Iterator(self, at: key))
     }
 
     /// Returns the last pair before `key`, or the last of all if `key` is nil.
-    package func last(before key: Key?) -> (key: Key, value: Value)? {
+    @inlinable public func last(before key: Key?) -> (key: Key, value: Value)? {
         guard let key else { return last }
         guard let place = find(key) else { return nil }
         let chunks = groups[place.group].chunks
@@ -330,22 +334,22 @@ extension SortedMap: Swift.Sequence {
     }
 
     /// Returns the first pair at or after `key`.
-    package func first(from key: Key) -> (key: Key, value: Value)? {
+    @inlinable public func first(from key: Key) -> (key: Key, value: Value)? {
         var pairs = Iterator(self, at: key)
         return pairs.next()
     }
 
-    package var underestimatedCount: Int { count }
+    @inlinable public var underestimatedCount: Int { count }
     // Closures, because unspecialized code would create a key path at each call.
-    package var keys: [Key] { map { $0.key } }
-    package var values: [Value] { map { $0.value } }
+    @inlinable public var keys: [Key] { map { $0.key } }
+    @inlinable public var values: [Value] { map { $0.value } }
 }
 
 extension RandomAccessCollection {
     /// Returns the first index whose element satisfies `isAfter`, by binary search.
     ///
     /// - Precondition: if an element satisfies `isAfter`, all elements after it do.
-    package func partitioningIndex(where isAfter: (Element) -> Bool) -> Index {
+    @inlinable public func partitioningIndex(where isAfter: (Element) -> Bool) -> Index {
         var low = startIndex
         var count = count
         while count > 0 {

@@ -10,7 +10,7 @@ extension SortedMap {
     ///   - body: gets the earlier value and the present value; nil if there is none.
     /// - Complexity: one step for each group, and for each change since the copy at most 64 steps and
     ///   one comparison for each pair of its chunk. O(n) if the maps share nothing.
-    package func forEachChange(
+    @inlinable public func forEachChange(
         since old: SortedMap, areSame: (Value, Value) -> Bool,
         _ body: (Key, _ old: Value?, _ new: Value?) -> Void
     ) {
@@ -35,35 +35,35 @@ extension SortedMap {
     }
 
     /// A place in the map that can skip whole chunks and groups.
-    private struct Cursor {
-        private let map: SortedMap
-        private var group = 0
-        private var chunk = 0
-        private var place = 0
+    @usableFromInline struct Cursor {
+        @usableFromInline let map: SortedMap
+        @usableFromInline var group = 0
+        @usableFromInline var chunk = 0
+        @usableFromInline var place = 0
 
-        init(_ map: SortedMap) { self.map = map }
+        @inlinable init(_ map: SortedMap) { self.map = map }
 
-        private var isAtGroup: Bool { chunk == 0 && isAtChunk }
-        private var isAtChunk: Bool { place == 0 && group < map.groups.count }
+        @inlinable var isAtGroup: Bool { chunk == 0 && isAtChunk }
+        @inlinable var isAtChunk: Bool { place == 0 && group < map.groups.count }
 
-        var pair: (key: Key, value: Value)? {
+        @inlinable var pair: (key: Key, value: Value)? {
             group < map.groups.count ? map.groups[group].chunks[chunk][place] : nil
         }
 
-        mutating func advance() {
+        @inlinable mutating func advance() {
             place += 1
             if place == map.groups[group].chunks[chunk].count { skipChunk() }
         }
 
-        private mutating func skipChunk() {
+        @inlinable mutating func skipChunk() {
             (chunk, place) = (chunk + 1, 0)
             if chunk == map.groups[group].count { skipGroup() }
         }
 
-        private mutating func skipGroup() { (group, chunk, place) = (group + 1, 0, 0) }
+        @inlinable mutating func skipGroup() { (group, chunk, place) = (group + 1, 0, 0) }
 
         /// Moves both cursors over what both maps have in the same memory.
-        static func skipShared(_ first: inout Cursor, _ second: inout Cursor) {
+        @inlinable static func skipShared(_ first: inout Cursor, _ second: inout Cursor) {
             while first.isAtChunk, second.isAtChunk {
                 let group = first.map.groups[first.group].chunks
                 let other = second.map.groups[second.group].chunks
@@ -83,7 +83,7 @@ extension SortedMap {
 
 extension ContiguousArray {
     /// Returns whether both arrays are the same memory, and so equal. O(1).
-    fileprivate func isShared(with other: ContiguousArray) -> Bool {
+    @inlinable func isShared(with other: ContiguousArray) -> Bool {
         withUnsafeBufferPointer { first in
             other.withUnsafeBufferPointer { second in
                 first.baseAddress == second.baseAddress && first.count == second.count
