@@ -324,12 +324,7 @@ extension Space {
         _ store: Store<Decided<R.State>>, _ lineage: @Sendable (Lineage?) -> Lineage?
     ) async throws(LogError) -> Founding {
         let status = store.status
-        if let timeline = store.view.founding?.timeline {
-            throw .notALog(
-                path: status.path,
-                reason:
-                    "its decisions are in a table (timeline \(timeline)): open it with the table")
-        }
+        if store.view.founding?.timeline != nil { throw .copyOfTable(path: status.path) }
         guard status.sequence.value == status.through.value, status.base == 0 else {
             throw .notALog(
                 path: status.path,

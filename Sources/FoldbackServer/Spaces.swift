@@ -137,7 +137,8 @@ public actor Spaces<R: Rules> {
         }
         for (name, slot) in slots {
             let health = slot.space?.health.withLock { $0 }
-            if let reason = slot.space?.fault ?? health?.trouble { faults[name] = reason }
+            let trouble = health?.trouble ?? health?.appendTrouble
+            if let reason = slot.space?.fault ?? trouble { faults[name] = reason }
         }
         return SpacesStatus(openCount: slots.count, faults: faults)
     }
@@ -286,7 +287,8 @@ public struct SpacesStatus: Hashable, Sendable {
     /// The spaces that are open.
     public let openCount: Int
     /// The spaces that decide nothing, each with the reason (N9): those that are open with a fault, those
-    /// whose table could not be used, and those that could not be opened when they were used last.
+    /// whose table could not be read, or took no group, when it was used last, and those that could not be
+    /// opened when they were used last.
     public let faults: [SpaceName: String]
 }
 

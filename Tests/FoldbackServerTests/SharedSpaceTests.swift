@@ -278,7 +278,7 @@ import Testing
 
         #expect(await failure { try await open("a") } != nil)
         for allowed in 0..<6 {
-            let broken = BreakingTable(table, appends: allowed % 3)
+            let broken = BreakingTable(table, appends: allowed % 3, isReadable: false)
             _ = try? await Space<BoardRules>.move(from: folder("a"), named: name, to: broken)
             // Nobody serves a space that is moved in part.
             let founding = table.groups(from: 1, in: name).founding
@@ -305,25 +305,47 @@ import Testing
         let refused = await error { () async throws(LogError) in
             try await Space.open(at: folder("a"), named: name, rules: BoardRules())
         }
-        #expect("\(String(describing: refused))".contains("its decisions are in a table"))
+        guard case .copyOfTable? = refused else {
+            Issue.record("served without the table: \(String(describing: refused))")
+            return
+        }
     }
 
-    @Test func `a table that cannot be asked stops decisions, and not readers`() async throws {
-        let broken = BreakingTable(table, appends: 1)
-        let space = try await Space.open(
-            at: folder("a"), named: name, rules: BoardRules(), over: broken)
-        guard case .unavailable? = await failure({ try await decide(1, .set("a", 1), on: space) })
-        else {
+    /// A database without room, or without the right to insert, can still be read.
+    @Test(arguments: [false, true])
+    func `a table that takes no group stops decisions, and not readers`(isReadable: Bool)
+        async throws
+    {
+        let broken = BreakingTable(table, appends: 1, isReadable: isReadable)
+        let spaces = Spaces(in: directory.url, rules: BoardRules(), over: broken)
+        let authority = spaces.authority(for: .ann, in: name)
+        #expect(try await authority.changes(after: 0).through == 1)
+        let request = try [sent(1, Move.set("a", 1), of: "a")]
+        guard case .unavailable? = await failure({ try await authority.submit(request) }) else {
             Issue.record("decided without the table")
             return
         }
-        #expect(space.health.withLock { $0.trouble }?.contains("broken") == true)
-        #expect(try await space.authority(for: .ann).changes(after: 0).through == 1)
+        #expect(await spaces.status().faults[name]?.contains("broken") == true)
+        #expect(try await authority.changes(after: 0).through == 1)
         broken.repair()
         #expect(
-            try await decide(1, .set("a", 1), on: space) == .accepted(position: 2, replacement: nil)
-        )
-        #expect(space.health.withLock { $0.trouble } == nil)
+            try await authority.submit(request).byIntent
+                == [id(1, of: "a"): .accepted(position: 2, replacement: nil)])
+        #expect(await spaces.status().faults.isEmpty)
+        await spaces.close()
+    }
+
+    @Test func `a table that has grown takes groups again`() async throws {
+        let broken = BreakingTable(table, appends: 0, isReadable: true)
+        let other = try await open("a")
+        let spaces = Spaces(in: directory.url, rules: BoardRules(), over: broken)
+        let authority = spaces.authority(for: .ann, in: name)
+        let request = try [sent(1, Move.set("a", 1), of: "a")]
+        _ = await failure { try await authority.submit(request) }
+        #expect(await spaces.status().faults.count == 1)
+        _ = try await decide(2, .set("b", 1), of: "b", on: other)
+        while await !spaces.status().faults.isEmpty { await Task.yield() }
+        await spaces.close()
     }
 }
 
@@ -335,10 +357,13 @@ extension Verdict {
 private final class BreakingTable: DecisionTable {
     private let table: TableInMemory
     private let left: Mutex<Int>
+    private let isReadable: Bool
 
-    init(_ table: TableInMemory, appends: Int) {
+    /// - Parameter isReadable: whether only appends break.
+    init(_ table: TableInMemory, appends: Int, isReadable: Bool) {
         self.table = table
         left = Mutex(appends)
+        self.isReadable = isReadable
     }
 
     func repair() { left.withLock { $0 = .max } }
@@ -360,7 +385,7 @@ private final class BreakingTable: DecisionTable {
     ) async throws(TableFailure) -> TablePage { table.groups(from: position, in: space) }
 
     func barrier() async throws(TableFailure) -> UInt32 {
-        if left.withLock({ $0 == 0 }) { throw TableFailure("broken") }
+        if !isReadable, left.withLock({ $0 == 0 }) { throw TableFailure("broken") }
         return table.barrier()
     }
 

@@ -163,7 +163,7 @@ import Testing
         #expect(await waitOfFailure() == .seconds(3))
         #expect(await spaces.status().faults.keys.map(\.description) == ["main"])
         now.withLock { $0 = Timestamp(millisecondsSince1970: 5_000) }
-        // An operator who asks sees that it is right again, without a device.
+        // The status shows that it is right again, without a device.
         while await !spaces.status().faults.isEmpty { await Task.yield() }
         #expect(try await authority.changes(after: 0).through == 1)
         await spaces.close()

@@ -20,6 +20,10 @@ extension LogError: CustomStringConvertible {
                 "the log at \(path) is not safe to open: \(reason)",
                 "use a directory with plain files of your own, and copy a log instead of linking it"
             )
+        case .copyOfTable(let path):
+            Explanation(
+                "the log at \(path) is a copy of decisions that are in a database; nothing was changed",
+                "start the server with that database")
         case .otherApp(let path, let projections):
             Explanation(
                 "the log at \(path) is another app's: it has events, this code can read none, and "

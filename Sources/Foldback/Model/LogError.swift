@@ -18,6 +18,9 @@ public enum LogError: Error, Sendable {
     /// belongs to another user. Another store could open the same file, or the file is a trap.
     /// Nothing was changed.
     case unsafeFile(path: String, reason: String)
+    /// The log is a server's copy of decisions that are in a table, and this call has no table. Nothing
+    /// was changed.
+    case copyOfTable(path: String)
     /// The log has events, this code can read none of them, and no projection of this code was ever
     /// on the log. `projections` has the names of those that were, as far as the log knows them.
     /// No entry was changed; a copied log may have its fresh replica id.

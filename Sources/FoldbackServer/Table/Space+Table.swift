@@ -13,6 +13,8 @@ struct SpaceHealth: Sendable {
     var isReadInPart: Bool
     /// Why the table could not be used the last time; nil if it could. The space shows what it has.
     var trouble: String?
+    /// Why the table took no group the last time; nil if it did, or if the space has grown since.
+    var appendTrouble: String?
     /// Why the space serves nothing until an operator has acted; nil if it does.
     var refusal: String?
     /// Whether the table has other data now, so that the space must be opened again.
@@ -120,10 +122,11 @@ extension Space {
         do throws(SharedLogObstacle) {
             let isThere = try await copy.append(row, as: group.events)
             shared = copy
-            health.withLock { $0.trouble = nil }
+            health.withLock { ($0.trouble, $0.appendTrouble) = (nil, nil) }
             return isThere ? .kept : .lost
         } catch {
             guard case .failed(let failure) = error else { throw error.failure }
+            health.withLock { $0.appendTrouble = "\(failure)" }
             return .unknown(failure)
         }
     }
@@ -171,6 +174,7 @@ extension Space {
         shared = copy
         // Readers must not get groups of a new lineage under the name of the old one.
         let isOther = store.view.founding?.lineage != lineage
+        let hasGrown = copy.head?.position != before
         let wasRefused = health.withLock { health in
             defer {
                 (health.refusal, health.trouble) = (nil, nil)
@@ -181,10 +185,11 @@ extension Space {
                 case nil: break
                 }
                 if isOther { health.isOutdated = true }
+                if hasGrown { health.appendTrouble = nil }
             }
             return health.refusal != nil
         }
-        if copy.head?.position != before, !isOther {
+        if hasGrown, !isOther {
             (working, replicas) = (nil, [:])
             if !store.partlyRead.notes.isEmpty {
                 let isReadInPart = (try? Self.readsWhole(store, codec)) != true
@@ -193,7 +198,7 @@ extension Space {
             let end = store.core.published
             tail.withLock { $0.skip(to: end.through, checksum: end.chain) }
         }
-        if copy.head?.position != before || wasRefused { decisions.ring() }
+        if hasGrown || wasRefused { decisions.ring() }
         if let obstacle { throw obstacle.failure }
         try requireOpen()
     }

@@ -85,7 +85,7 @@ extension ClusterTests {
             }
             #expect(Self.isUnavailable(failure))
             let trouble = try await server.trouble()
-            #expect(trouble?.contains("its decisions are in a table") == true, "\(trouble ?? "")")
+            #expect(trouble?.contains("with that database") == true, "\(trouble ?? "")")
         }
         try await fleet.start(0)
         for server in 0..<2 {
