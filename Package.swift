@@ -76,7 +76,7 @@ let package = Package(
         .target(
             name: "FoldbackReplay",
             dependencies: [
-                "Foldback", "FoldbackHistory",
+                "Foldback", "FoldbackCollections", "FoldbackHistory",
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["ReplayTool"])),

@@ -59,6 +59,26 @@ import Testing
         }
     }
 
+    /// In an object, `a=1` is a member's name like any other, and selects nothing.
+    @Test func `a place that is equal again is told beside one with another name with =`()
+        async throws
+    {
+        let store = Store.inMemory(Documents.self, confirmedBy: .acknowledgement)
+        func merge(_ members: JSON) async throws {
+            try await store.record(.change("post", .merge(members), nil))
+        }
+        try await merge(["a=1": 0])
+        try await merge(["a=1": 1, "b=2": 1])
+        try await merge(["a=1": 5])
+        let history = try store.history()
+        let found = try history.divergences(of: history.branch([.drop(2)]), in: Documents.self)
+        #expect(found.entries.map(\.sequence) == [2, 3])
+        let last = try #require(found.entries.last).view
+        #expect(last.map(\.place.description) == ["/post/a=1"])
+        #expect(last.allSatisfy { $0.old == $0.new })
+        #expect(found.end.view.map(\.place.description) == ["/post/b=2"])
+    }
+
     /// Property: the differences of all entries add up to the difference of the final states. A projection that
     /// names the touched places leads to the same differences as a projection that does not.
     @Test(arguments: LogKind.allCases)

@@ -42,7 +42,7 @@ extension TouchedEvents {
 extension Set<JSONPointer>? {
     /// Returns whether these places may include the value at `place`.
     func has(_ place: JSONPointer) -> Bool {
-        self?.contains { $0.overlaps(place) } ?? true
+        self?.contains { $0.mayOverlap(place) } ?? true
     }
 
     /// Adds places; nil means any place.
@@ -52,8 +52,13 @@ extension Set<JSONPointer>? {
 }
 
 extension JSONPointer {
-    /// Returns whether one place is in the other, or may be: `id=mia.6` and `0` may be one element.
+    /// Returns whether one place is in the other.
     func overlaps(_ other: JSONPointer) -> Bool {
+        names.starts(with: other.names) || other.names.starts(with: names)
+    }
+
+    /// Returns whether one place is in the other, or may be: `id=mia.6` and `0` may be one element.
+    fileprivate func mayOverlap(_ other: JSONPointer) -> Bool {
         zip(names, other.names).allSatisfy { $0 == $1 || $0.selector != nil || $1.selector != nil }
     }
 }

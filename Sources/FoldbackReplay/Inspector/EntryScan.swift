@@ -1,5 +1,6 @@
 #if ReplayTool
     import Foldback
+    import FoldbackCollections
     import FoldbackHistory
     import Synchronization
 

@@ -1,5 +1,6 @@
 #if ReplayTool
     import Foldback
+    import FoldbackCollections
     import FoldbackHistory
     import Synchronization
 
@@ -167,18 +168,5 @@
         case wrongUse(String)
         case unknown(String)
         case busy
-    }
-
-    extension Array {
-        /// Returns the first index whose element, like all later ones, meets the condition.
-        func partitioningIndex(where isLater: (Element) -> Bool) -> Int {
-            var low = 0
-            var high = count
-            while low < high {
-                let middle = (low + high) / 2
-                if isLater(self[middle]) { high = middle } else { low = middle + 1 }
-            }
-            return low
-        }
     }
 #endif

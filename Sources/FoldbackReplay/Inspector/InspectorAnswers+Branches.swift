@@ -1,6 +1,7 @@
 #if ReplayTool
     import ArgumentParser
     import Foldback
+    import FoldbackCollections
     import FoldbackHistory
     import Synchronization
 

@@ -33,7 +33,9 @@ export class Decisions {
     for (const decision of this.list) {
       if (!decision.origin) continue;
       const key = keyOf(decision.origin.intent);
-      this.numbered.set(key, [...(this.numbered.get(key) ?? []), decision]);
+      const others = this.numbered.get(key);
+      if (others) others.push(decision);
+      else this.numbered.set(key, [decision]);
     }
   }
 

@@ -55,6 +55,8 @@ class Page {
     this.lost = /** @type {string | null} */ (null);
     /** The last sequence that the page has shown. */
     this.known = source.last;
+    /** The number of the server's decisions that the page has shown. */
+    this.decided = source.decisions?.list.length ?? 0;
     this.timeline = /** @type {Timeline | null} */ (null);
     this.entries = /** @type {Entries | null} */ (null);
     this.player = /** @type {Player | null} */ (null);
@@ -384,8 +386,11 @@ class Page {
     paintLive(this, null);
     this.timeline?.readDecisions();
     const count = this.known - shown;
+    const decided = this.source.decisions?.list.length ?? 0;
+    const isDecided = decided !== this.decided;
+    this.decided = decided;
     if (count <= 0) {
-      if (this.source.decisions) this.paintGrowth();
+      if (isDecided) this.paintGrowth();
       return;
     }
     this.history.grew();

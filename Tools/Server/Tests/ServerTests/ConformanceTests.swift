@@ -64,6 +64,18 @@ import Testing
         #expect(end.output.contains("17 passed, 0 failed"))
     }
 
+    @Test func `a server that decides what it should postpone is found`() async throws {
+        let server = try await TestServer.start(in: folder)
+        let event = try file("postponed.json", #"{"op":"set","key":"waits $N","value":1}"#)
+        let end = try await conform(
+            server, token: try await TestServer.token("ann", in: folder),
+            ["--postponed", event, "--settling", event])
+        #expect(end.status == 1)
+        #expect(end.output.contains("A4: a postponed intent is decided later"), "\(end.output)")
+        let alone = try await conform(server, token: "x", ["--postponed", event])
+        #expect(alone.errors.contains("--postponed and --settling need each other"))
+    }
+
     @Test func `a server that is not there fails every check`() async throws {
         let server = try await TestServer.start(in: folder)
         _ = try await server.stop()
