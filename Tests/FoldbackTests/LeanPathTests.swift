@@ -98,7 +98,10 @@ private struct TakenPaths: CustomStringConvertible {
             count("acknowledged on the general path")
             if replacement != nil { count("replaced on the general path") }
         case (.confirm, nil): count("confirmed on the general path")
-        case (.change, nil), (.retry, nil), (.reject, nil), (.recordAll, nil): break
+        case (.recordAll(let proposals), nil):
+            guard proposals.count > 1 else { break }
+            count(proposals[0].once == nil ? "several intents" : "several intents with a once key")
+        case (.change, nil), (.retry, nil), (.reject, nil): break
         }
     }
 
@@ -124,7 +127,8 @@ private struct TakenPaths: CustomStringConvertible {
         let both =
             general + [
                 "confirm-only intent", "intent with info", "unreadable intent", "draft",
-                "replaced on the general path",
+                "replaced on the general path", "several intents",
+                "several intents with a once key",
             ]
         let shares: [(lean: String, general: String)]
         let cases: [String]
@@ -161,7 +165,6 @@ private struct TakenPaths: CustomStringConvertible {
 /// A log in memory, and the log that its writer prepares.
 private struct WrittenLog {
     private let storage: MemoryLog
-    private let isLean: Bool
     private var time: Int64 = 0
     private(set) var working: WorkingLog
     var taken = TakenPaths()
@@ -173,7 +176,6 @@ private struct WrittenLog {
     init(
         _ kind: LogKind, _ projections: LeanPathTests.Projections, isLean: Bool, _ copied: [Payload]
     ) throws {
-        self.isLean = isLean
         storage = MemoryLog(
             kind: kind, replicas: ReplicaTable([Self.older, ReplicaID("me")!]))
         let set = projections.set
@@ -188,6 +190,7 @@ private struct WrittenLog {
         _ = fold.makePublishedState()
         working = WorkingLog(
             fold, replicas: storage.header.replicas)
+        working.isLean = isLean
         working.beginTransaction(isWatched: true)
         for payload in copied {
             let state = working.fold.state
@@ -230,12 +233,8 @@ private struct WrittenLog {
             let plain = working.fold.state.plainEntry(for: command, at: now)
             taken.note(command, plain, working.fold.state.facts.attempts)
             do throws(CommandError) {
-                let result =
-                    isLean
-                    ? try working.carryOut(
-                        command, isForced: isForced, at: now, reading: storage, codec)
-                    : try working.carryOutAny(
-                        command, isForced: isForced, at: now, reading: storage, codec)
+                let result = try working.carryOut(
+                    command, isForced: isForced, at: now, reading: storage, codec)
                 return "\(result)"
             } catch {
                 return "\(error)"
@@ -297,25 +296,38 @@ private struct RandomCommands {
 
     private mutating func step(in log: WorkingLog) -> Step {
         let isForced = random.oneIn(3)
-        if random.oneIn(2) { return .command(record(once: nil), isForced: isForced) }
-        switch Int.random(in: 0..<10, using: &random) {
-        case 0: return .command(record(once: random.oneIn(2) ? "x" : "y"), isForced: isForced)
+        if random.oneIn(2) { return .command(.record(proposal()), isForced: isForced) }
+        switch Int.random(in: 0..<11, using: &random) {
+        case 0: return .command(.record(proposal(once: key())), isForced: isForced)
         case 1: return .attempt(number(in: log))
+        case 10: return .command(.recordAll(proposals()), isForced: isForced)
         case 2...5: return .command(answer(in: log), isForced: true)
         case 6...7 where kind == .downlink: return .command(batch(in: log), isForced: true)
         default: return .command(change(in: log), isForced: isForced)
         }
     }
 
-    private mutating func record(once: ExactString?) -> Command {
+    private mutating func key() -> ExactString { random.oneIn(2) ? "x" : "y" }
+
+    /// Returns intents that are recorded together. Only the first can have a once key.
+    private mutating func proposals() -> [Proposal] {
+        let once = random.oneIn(2) ? key() : nil
+        return (0..<Int.random(in: 1...4, using: &random)).map { index in
+            proposal(once: index == 0 ? once : nil, mayReplace: false)
+        }
+    }
+
+    private mutating func proposal(
+        once: ExactString? = nil, mayReplace: Bool = true
+    ) -> Proposal {
         var info: [String: String] = [:]
         if random.oneIn(4) { info = ["screen": "board", "n": "1"] }
         let terms = IntentTerms(
-            isHeld: random.oneIn(6), replacingKey: random.oneIn(12) ? "cell" : nil)
-        return .record(
-            Proposal(
-                payload: payload(), isConfirmOnly: random.oneIn(5), once: once, info: info,
-                terms: terms))
+            isHeld: random.oneIn(6),
+            replacingKey: mayReplace && random.oneIn(12) ? "cell" : nil)
+        return Proposal(
+            payload: payload(), isConfirmOnly: random.oneIn(5), once: once, info: info,
+            terms: terms)
     }
 
     private mutating func payload() -> Payload {

@@ -19,6 +19,7 @@
 /// | append | `WorkingLog.append(_:isForced:time:)` | `WorkingLog.append(_:isForced:time:subjects:)` |
 /// | fold | `LogFold.append(_:isInViews:)` | ``LogFold/append(_:at:settledIntent:isInViews:)`` |
 /// | apply | `LogState.apply(_:)` | ``LogState/apply(_:at:settledIntent:)`` |
+/// | settle | `WorkingLog.noteAnswered(_:)`, `noteConfirmed(_:)` | `WorkingLog.applySettlements(_:_:)` |
 ///
 /// Both share what is between these: new intents, inverses, the try on the views, the fold of a plan, and
 /// the encoding of a record.

@@ -2,7 +2,7 @@
 ///
 /// ```
 ///  command ─┬─ plainEntry ─▶ append(_:)        entry ─▶ fold plan                           lean path
-///           └─ nil ────────▶ carryOutAny(_:)   decision ─▶ entries ─▶ effects ─▶ fold plans
+///           └─ nil ────────▶ decision(for:) ─▶ append(entries) ─▶ effects ─▶ fold plans      general path
 /// ```
 ///
 /// Both paths give the same bytes and the same state. ``PlainEntry`` says which commands take the
@@ -19,20 +19,9 @@ extension WorkingLog {
         _ command: Command, isForced: Bool, at time: Timestamp,
         reading storage: any LogStorage, _ codec: any PayloadCodec
     ) throws(CommandError) -> RequestResult {
-        if let plain = fold.state.plainEntry(for: command, at: time) {
+        if isLean, let plain = fold.state.plainEntry(for: command, at: time) {
             return try append(plain, isForced: isForced, time: time)
         }
-        return try carryOutAny(
-            command, isForced: isForced, at: time, reading: storage, codec)
-    }
-
-    /// Carries out any command: decides it, and appends the entries if there are some.
-    ///
-    /// Parameters and errors are those of ``carryOut(_:isForced:at:reading:_:)``.
-    package mutating func carryOutAny(
-        _ command: Command, isForced: Bool, at time: Timestamp,
-        reading storage: any LogStorage, _ codec: any PayloadCodec
-    ) throws(CommandError) -> RequestResult {
         let finder = SettledIntentFinder(in: storage, codec, uncommitted: batch)
         let decision = try decision(for: command, at: time, finder)
         if case .reverse = decision {} else { finder.finish() }
@@ -92,7 +81,7 @@ extension WorkingLog {
         }
         try orNothing { working throws(CommandError) in
             for entry in entries {
-                if case .intent(let intent) = entry,
+                if working.isLean, case .intent(let intent) = entry,
                     let plain = working.fold.state.plainEntry(intent)
                 {
                     _ = try working.append(plain, isForced: isForced, time: time)

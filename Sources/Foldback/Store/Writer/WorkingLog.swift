@@ -14,6 +14,9 @@ package struct WorkingLog: Sendable {
     private var renewed: [RegisteredProjection]
     /// The time of the entries of requests that came together; nil if none has asked for it.
     private var time: Timestamp?
+    /// Whether usual commands take the lean path (``PlainEntry``). Only a test that compares it with the
+    /// general path says no.
+    package var isLean = true
 
     package init(
         _ fold: LogFold, replicas: ReplicaTable, renewing renewed: [RegisteredProjection] = []
