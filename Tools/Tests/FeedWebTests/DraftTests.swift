@@ -44,7 +44,7 @@ import Testing
             }
             // One after another.
             #expect(world.stage.held.map(\.text) == ["Upload: One"])
-            try await world.perform(.fail(.wait("upload")))
+            try await world.perform(.reject("mia/upload", reason: Stage.refusal))
             #expect(screen.photo?.text == "The photo is not sent: \(Stage.refusal)")
             #expect(world.stage.held.map(\.text) == ["Upload: Two"])
             try await world.perform(.withdraw(2), as: "mia")
@@ -64,11 +64,11 @@ import Testing
         try await withWorld { world, screen, _ in
             world.stage.hold()
             try await world.perform(.upload("A picture"), as: "mia")
-            try await world.perform(.fail(.wait("upload")))
+            try await world.perform(.reject("mia/upload", reason: Stage.refusal))
             #expect(screen.waits.shown["upload"]?.actions == ["restart"])
             try await world.perform(.wait("upload", .restart), as: "mia")
             #expect(world.stage.held.map(\.text) == ["Upload: A picture"])
-            try await world.perform(.fail(.wait("upload")))
+            try await world.perform(.reject("mia/upload", reason: Stage.refusal))
             try await world.perform(.withdraw(1), as: "mia")
             // Nothing is left to send.
             #expect(screen.waits.shown["upload"] == nil && !screen.texts.contains("A picture"))

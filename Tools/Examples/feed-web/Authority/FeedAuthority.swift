@@ -93,7 +93,7 @@ actor FeedAuthority {
 
     /// Deletes a post in the name of its author.
     ///
-    /// - Throws: `RefusedCommand` if the feed does not allow it; `AuthorityFailure`.
+    /// - Throws: ``Refusal`` if the feed does not allow it; `AuthorityFailure`.
     func delete(_ post: String, by author: String) async throws {
         let event = FeedEvent(by: author, did: .deleted(post: post))
         let before = last
@@ -107,7 +107,7 @@ actor FeedAuthority {
         }
         last = Task { _ = try? await turn.value }
         if case .rejected(let rejection) = try await turn.value {
-            throw RefusedCommand(status: .conflict, rejection.message)
+            throw Refusal(.conflict, rejection.message)
         }
     }
 

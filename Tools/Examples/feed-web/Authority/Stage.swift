@@ -5,7 +5,7 @@ import Foundation
 import Observation
 
 /// A request that has reached the authority.
-struct StagedRequest: Hashable, Sendable {
+struct StagedRequest: Hashable, Encodable, Sendable {
     /// The replica and the intent's number, or what is asked for.
     let id: String
     /// The replica.
@@ -201,36 +201,23 @@ struct StagedRequest: Hashable, Sendable {
     func hold() { change { $0.isHolding = true } }
 
     /// Decides on a held request by the rules. Without an id, decides on all, and holds no more.
-    func release(_ id: String?) throws(RefusedCommand) {
+    func release(_ id: String?) throws(Refusal) {
         if let id { return try decide(id, .byRules) }
         change { $0.isHolding = false }
         for request in held { resolve(request.id, .rule(.byRules)) }
     }
 
     /// Decides on a held request.
-    func decide(_ id: String, _ ruling: StageRuling) throws(RefusedCommand) {
-        for id in try ids(.id(id)) { resolve(id, .rule(ruling)) }
+    func decide(_ id: String, _ ruling: StageRuling) throws(Refusal) {
+        guard waiting[id] != nil else { throw Refusal(.conflict, "\(id) is not held") }
+        resolve(id, .rule(ruling))
     }
 
-    /// Reports how far held requests have come.
-    func report(_ fraction: Double, of held: StageCommand.Held) throws(RefusedCommand) {
-        for id in try ids(held) { waiting[id]?.progress?(fraction) }
-    }
-
-    /// Lets held requests fail.
-    func fail(_ held: StageCommand.Held) throws(RefusedCommand) {
-        for id in try ids(held) { resolve(id, .rule(.reject(Self.refusal))) }
-    }
-
-    /// Returns the ids of held requests, at least one.
-    private func ids(_ held: StageCommand.Held) throws(RefusedCommand) -> [String] {
-        let (ids, name) =
-            switch held {
-            case .id(let id): (self.held.map(\.id).filter { $0 == id }, id)
-            case .wait(let wait): (self.held.filter { $0.wait == wait }.map(\.id), wait)
-            }
-        guard !ids.isEmpty else { throw RefusedCommand(status: .conflict, "\(name) is not held") }
-        return ids
+    /// Reports how far the held requests of a wait have come.
+    func report(_ fraction: Double, of wait: String) throws(Refusal) {
+        let requests = held.filter { $0.wait == wait }
+        guard !requests.isEmpty else { throw Refusal(.conflict, "\(wait) is not held") }
+        for request in requests { waiting[request.id]?.progress?(fraction) }
     }
 
     /// Changes the network of a device. Its requests that are on their way are lost.

@@ -5,9 +5,9 @@ import FoldbackUI
 /// The manual clock: time passes only on command, and a command waits until nothing more happens.
 extension World {
     /// Moves the clock from one wake-up to the next, and waits each time.
-    func advance(by duration: Duration) async throws(RefusedCommand) {
+    func advance(by duration: Duration) async throws(Refusal) {
         guard let manual = clock.manual else {
-            throw RefusedCommand(status: .conflict, "the clock is the system's; use --clock manual")
+            throw Refusal(.conflict, "the clock is the system's; use --clock manual")
         }
         let end = manual.now.advanced(by: duration)
         await settle()
@@ -82,7 +82,7 @@ extension FeedScreen {
             + status.held.count + status.dependentCount
         guard known == replica.store.status.pendingCount else { return false }
         return status.waitingCount == 0 || isLater(status.nextAttempt)
-            || status.inFlight.count >= replica.requestsMax
+            || status.inFlight.count >= Replica.policy.requestsMax
     }
 
     private var isDownlinkSettled: Bool {
@@ -92,7 +92,7 @@ extension FeedScreen {
         case .failing where isLater(status.nextAttempt): return true
         case .failing, nil: break
         }
-        guard !replica.isFollowing else {
+        guard !replica.following.isOpen else {
             return stageView.hasAllEvents(user, after: status.through)
         }
         let fetches = waits.running.filter { $0 == "feed" || $0.hasPrefix("open:") }

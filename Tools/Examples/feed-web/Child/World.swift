@@ -60,9 +60,9 @@ import Foundation
 
     var all: [FeedScreen] { Array(screens.values) }
 
-    func screen(_ name: String) throws(RefusedCommand) -> FeedScreen {
+    func screen(_ name: String) throws(Refusal) -> FeedScreen {
         guard let screen = screens[name] else {
-            throw RefusedCommand(status: .unknown, "the replica \"\(name)\" does not exist")
+            throw Refusal(.notFound, "the replica \"\(name)\" does not exist")
         }
         return screen
     }
@@ -105,7 +105,6 @@ import Foundation
         case .reject(let id, let reason): try stage.decide(id, .reject(reason))
         case .reword(let id, let text): try stage.decide(id, .reword(text))
         case .rejectNext(let isOn): stage.change { $0.rejectsNext = isOn }
-        case .loseNextAnswer(let isOn): stage.change { $0.losesNextAnswer = isOn }
         case .setOnline(let isOnline, let name):
             let screen = try screen(name)
             stage.setOnline(isOnline, name)
@@ -116,9 +115,7 @@ import Foundation
             try Data().write(to: Child.removalFile(in: directory))
             end { exit(Child.newLogs) }
         case .delay(let seconds): stage.change { $0.delay = seconds }
-        case .boosted(let reach): authority.choices.reach = reach
-        case .fraction(let held, let fraction): try stage.report(fraction, of: held)
-        case .fail(let held): try stage.fail(held)
+        case .fraction(let wait, let fraction): try stage.report(fraction, of: wait)
         case .advance(let seconds):
             try await advance(by: .milliseconds((seconds * 1_000).rounded()))
         }
@@ -146,7 +143,7 @@ import Foundation
             }
             if let text, text.hasSuffix("\n") { return String(text.dropLast()) }
         }
-        throw RefusedCommand(status: .conflict, "the program that shows the log did not start")
+        throw Refusal(.conflict, "the program that shows the log did not start")
     }
 
     /// How often to look for the file: for 10 s.
@@ -160,7 +157,6 @@ import Foundation
             else { continue }
             return try await authority.delete(post, by: author)
         }
-        throw RefusedCommand(
-            status: .conflict, "hold the answers, then like a post or comment on it")
+        throw Refusal(.conflict, "hold the answers, then like a post or comment on it")
     }
 }

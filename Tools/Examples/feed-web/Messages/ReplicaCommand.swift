@@ -36,7 +36,6 @@ struct CommandFields: Decodable {
     let replica: String?
     let seconds: Double?
     let value: Double?
-    let reach: Int?
     let on: Bool?
 
     private static var textBytesMax: Int { 4096 }
@@ -44,29 +43,28 @@ struct CommandFields: Decodable {
     /// Returns a field, or throws the words that it is missing.
     func require<Value>(
         _ field: KeyPath<CommandFields, Value?>, _ name: String
-    ) throws(RefusedCommand) -> Value {
+    ) throws(Refusal) -> Value {
         guard let value = self[keyPath: field] else {
-            throw RefusedCommand(status: .malformed, "\"\(self.do)\" needs \"\(name)\"")
+            throw Refusal(.badRequest, "\"\(self.do)\" needs \"\(name)\"")
         }
         return value
     }
 
     /// Returns the text, which people see.
-    func requireText() throws(RefusedCommand) -> String {
+    func requireText() throws(Refusal) -> String {
         let text = try require(\.text, "text")
         guard !text.allSatisfy(\.isWhitespace) else {
-            throw RefusedCommand(status: .malformed, "the text is empty")
+            throw Refusal(.badRequest, "the text is empty")
         }
         guard text.utf8.count <= Self.textBytesMax else {
-            throw RefusedCommand(
-                status: .malformed, "the text has more than \(Self.textBytesMax) bytes")
+            throw Refusal(.badRequest, "the text has more than \(Self.textBytesMax) bytes")
         }
         return text
     }
 }
 
 extension ReplicaCommand {
-    init(_ fields: CommandFields) throws(RefusedCommand) {
+    init(_ fields: CommandFields) throws(Refusal) {
         switch fields.do {
         case "like": self = .like(post: try fields.require(\.post, "post"))
         case "unlike": self = .unlike(post: try fields.require(\.post, "post"))
@@ -94,40 +92,29 @@ extension ReplicaCommand {
         case "signIn": self = .signIn
         case "signOut": self = .signOut
         case "chart": self = .chart
-        default: throw RefusedCommand(status: .malformed, "unknown command \"\(fields.do)\"")
+        default: throw Refusal(.badRequest, "unknown command \"\(fields.do)\"")
         }
     }
 }
 
 extension CommandFields {
-    fileprivate func requireNumber() throws(RefusedCommand) -> IntentNumber {
+    fileprivate func requireNumber() throws(Refusal) -> IntentNumber {
         IntentNumber(try require(\.number, "number"))
     }
 
-    fileprivate func requireEdge() throws(RefusedCommand) -> ListEdge {
+    fileprivate func requireEdge() throws(Refusal) -> ListEdge {
         switch try require(\.edge, "edge") {
         case "start": return .start
         case "end": return .end
-        case let other: throw RefusedCommand(status: .malformed, "unknown edge \"\(other)\"")
+        case let other: throw Refusal(.badRequest, "unknown edge \"\(other)\"")
         }
     }
 
-    fileprivate func requireAction() throws(RefusedCommand) -> WaitAction {
+    fileprivate func requireAction() throws(Refusal) -> WaitAction {
         let name = try require(\.action, "action")
-        guard let action = WaitAction.allCases.first(where: { $0.name == name }) else {
-            throw RefusedCommand(status: .malformed, "unknown action \"\(name)\"")
+        guard let action = WaitAction.allCases.first(where: { caseName($0) == name }) else {
+            throw Refusal(.badRequest, "unknown action \"\(name)\"")
         }
         return action
-    }
-}
-
-extension WaitAction {
-    /// The action's name in messages.
-    var name: String {
-        switch self {
-        case .cancel: "cancel"
-        case .continueInBackground: "continueInBackground"
-        case .restart: "restart"
-        }
     }
 }

@@ -5,7 +5,7 @@ struct ScreenContent: Equatable, Sendable {
     let blocked: [String]
     let people: [String: WirePerson]
     let known: [WireKnownPost]
-    let chart: WireChart?
+    let chart: [Double]
     let signedIn: Bool
     let account: WireAccount
     let log: WireLog

@@ -24,14 +24,10 @@ import Foundation
         let settings = stage.settings
         return WireStage(
             holding: settings.isHolding,
-            held: stage.held.map {
-                WireStage.Held(
-                    id: $0.id, by: $0.by, what: $0.what, text: $0.text,
-                    wait: $0.wait == "upload" ? $0.wait : nil, content: $0.content)
-            },
-            offline: settings.offline.sorted(), rejectNext: settings.rejectsNext,
-            loseNextAnswer: settings.losesNextAnswer, delay: settings.delay,
-            clock: clock.kind.rawValue, now: clock.kind == .manual ? settings.now : 0,
+            held: stage.held, offline: settings.offline.sorted(),
+            rejectNext: settings.rejectsNext, delay: settings.delay,
+            clock: clock.manual == nil ? "system" : "manual",
+            now: clock.manual == nil ? 0 : settings.now,
             replicas: replicas, restarts: restarts, pid: getpid(),
             head: authority.space.store.status.through.value,
             lineage: authority.space.lineage.description)
@@ -74,15 +70,4 @@ import Foundation
     }
 
     private var settings: Stage.Settings { stage.settings }
-}
-
-extension FeedAction {
-    fileprivate var isPost: Bool {
-        switch self {
-        case .posted, .postedPhoto: true
-        case .deleted, .restored, .liked, .unliked, .commented, .boosted, .followed, .unfollowed,
-            .blocked, .unblocked:
-            false
-        }
-    }
 }

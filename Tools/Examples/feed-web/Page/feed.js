@@ -16,7 +16,7 @@ const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 const now = {
   feed: { edges: {} }, waits: {}, blocked: [], people: {}, known: [], account: {}, stage: null,
   log: { last: 0, lanes: [] },
-  chart: null, signedIn: false, undo: {},
+  chart: [], signedIn: false, undo: {},
 };
 let births = 0;
 
@@ -128,7 +128,8 @@ function paintRow(node, row) {
   const shape = isPlaceholder ? "placeholder" : row.kind;
   if (node.shape !== shape) {
     node.shape = shape;
-    node.replaceChildren(stamp(shape, row.post ?? row.id));
+    // A deleted post has the parts of a comment.
+    node.replaceChildren(stamp(shape === "gone" ? "comment" : shape, row.post ?? row.id));
   }
   attribute(node, "data-kind", row.kind);
   attribute(node, "data-post", row.post);
@@ -224,7 +225,7 @@ function apply(step) {
 
 function numberRows() {
   const rows = [...feed.children].filter((node) => node.shape !== "placeholder");
-  const hasMore = ["more", "loading", "failed"].includes(now.feed.edges?.end);
+  const hasMore = ["more", "loading"].includes(now.feed.edges?.end);
   rows.forEach((node, place) => {
     attribute(node, "aria-posinset", (now.feed.before ?? 0) + place + 1);
     attribute(node, "aria-setsize", now.feed.total ?? (hasMore ? -1 : rows.length));
@@ -392,9 +393,8 @@ function paintFeed() {
   for (const edge of ["start", "end"]) {
     const node = byID(`extend-${edge}`);
     const where = edge === "start" ? "newer" : "older";
-    const words = { loading: `Loading ${where} posts`, failed: "This failed. Try again" };
-    show(node, ["more", "loading", "failed"].includes(edges[edge]));
-    text(node, words[edges[edge]] ?? `Load ${where} posts`);
+    show(node, ["more", "loading"].includes(edges[edge]));
+    text(node, `${edges[edge] === "loading" ? "Loading" : "Load"} ${where} posts`);
   }
 }
 

@@ -18,7 +18,7 @@ extension FeedScreen {
 
     func boost(_ post: String, _ initiator: Initiator) async throws -> IntentNumber {
         guard !waits.appearances.blocking.intersects(.items(post)) else {
-            throw RefusedCommand(status: .conflict, "\(post) is being boosted")
+            throw Refusal(.conflict, "\(post) is being boosted")
         }
         return try await followBoost(of: post, initiator) { [model, user] in
             try await model.perform(

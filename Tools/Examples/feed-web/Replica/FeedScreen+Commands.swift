@@ -81,12 +81,12 @@ extension FeedScreen {
     }
 
     private func announce(_ what: String, _ action: String?) {
-        if let action { tell(.announce("\(what): \(action)", isAssertive: false)) }
+        if let action { tell("\(what): \(action)", isAssertive: false) }
     }
 
-    private func extend(_ edge: ListEdge) throws(RefusedCommand) {
+    private func extend(_ edge: ListEdge) throws(Refusal) {
         guard let archive else {
-            throw RefusedCommand(status: .conflict, "the feed has no more posts")
+            throw Refusal(.conflict, "the feed has no more posts")
         }
         archive.pages.extend(edge)
     }
@@ -97,8 +97,7 @@ extension FeedScreen {
     ) async throws {
         guard let offered = waits.actions(of: name) else { throw Self.noWait(name) }
         guard offered.contains(action) else {
-            throw RefusedCommand(
-                status: .conflict, "the wait \"\(name)\" does not offer \(action.name) now")
+            throw Refusal(.conflict, "the wait \"\(name)\" does not offer \(caseName(action)) now")
         }
         if let post = name.split(separator: ":").dropFirst().first.map(String.init) {
             if name.hasPrefix("boost:") {
@@ -118,11 +117,11 @@ extension FeedScreen {
         }
     }
 
-    static func noWait(_ name: String) -> RefusedCommand {
-        RefusedCommand(status: .conflict, "the wait \"\(name)\" does not exist")
+    static func noWait(_ name: String) -> Refusal {
+        Refusal(.conflict, "the wait \"\(name)\" does not exist")
     }
 
-    private static func known<Model>(_ model: Model?, _ name: String) throws(RefusedCommand)
+    private static func known<Model>(_ model: Model?, _ name: String) throws(Refusal)
         -> Model
     {
         guard let model else { throw noWait(name) }

@@ -27,7 +27,7 @@ extension FeedScreen {
         Task {
             await feed.waitUntilIdle()
             await changeList { $0.isLoading = false }
-            if feed.data.isSuccess { replica.follow() }
+            if feed.data.isSuccess { replica.following.open() }
         }
     }
 
@@ -37,10 +37,10 @@ extension FeedScreen {
         guard opened[post] == nil else { return }
         if let known = model.view.feed.posts[post] {
             guard known.isDeleted else { return }
-            throw RefusedCommand(status: .conflict, Self.goneReason)
+            throw Refusal(.conflict, Self.goneReason)
         }
         guard stageView.hasPost(post) else {
-            throw RefusedCommand(status: .conflict, "the post \"\(post)\" does not exist")
+            throw Refusal(.conflict, "the post \"\(post)\" does not exist")
         }
         let wait = Wait("opening the post", initiator: initiator, isDurable: true)
         let request = FetchModel<Void, ServerFailure>(

@@ -48,13 +48,10 @@ import Synchronization
     /// Made when a page asks for it.
     @ObservationIgnored private(set) var archive: ArchiveScreen?
     @ObservationIgnored private let archived: Archive
-    @ObservationIgnored var trace = LogTrace()
     /// The rejections that were told.
     @ObservationIgnored var told: Set<IntentNumber> = []
     /// The intents that did not apply when a person was last told of conflicts.
     @ObservationIgnored private(set) var toldConflicts: Set<IntentNumber> = []
-    /// The names of intents, which do not change.
-    @ObservationIgnored private var names: [IntentNumber: String] = [:]
 
     var user: String { replica.name }
 
@@ -82,10 +79,7 @@ import Synchronization
     }
 
     private func listen() {
-        for number in replica.store.rejections {
-            told.insert(number)
-            names[number] = (try? replica.store.intent(number))?.event?.did.name
-        }
+        told = Set(replica.store.rejections)
         Task { [weak self, news = model.news(after: model.revision)] in
             do {
                 for try await answered in news { self?.note(answered) }
@@ -109,7 +103,7 @@ import Synchronization
         else { return }
         guard case .user = answered.initiator else { return }
         let what = answered.event?.did.name.capitalized ?? "Change"
-        tell(.announce("\(what) rejected. \(rejection.message)", isAssertive: true))
+        tell("\(what) rejected. \(rejection.message)", isAssertive: true)
     }
 
     /// Tells a person that an intent does not apply any more. The view is without it already.
@@ -120,10 +114,7 @@ import Synchronization
         await model.adoptCommits()
         for number in new {
             let reason = snapshot.conflict(of: number) ?? ""
-            tell(
-                .announce(
-                    "Your \(name(of: number)) does not fit any more: \(reason).", isAssertive: true)
-            )
+            tell("Your \(name(of: number)) does not fit any more: \(reason).", isAssertive: true)
         }
     }
 
@@ -154,6 +145,10 @@ import Synchronization
         return made.publisher
     }
 
+    func tell(_ words: String, isAssertive: Bool) {
+        tell(WireCue(announce: words, assertive: isAssertive))
+    }
+
     func tell(_ cue: WireCue) {
         publisher.tell(cue)
         archive?.publisher.tell(cue)
@@ -181,12 +176,7 @@ import Synchronization
 
     /// What an intent that has a mark does, in one word.
     func name(of number: IntentNumber) -> String {
-        if let name = names[number] { return name }
-        let intent = replica.store.overlay.last { $0.number == number }
-        // The intent may not be in the log yet.
-        guard let name = intent?.event?.did.name else { return "change" }
-        names[number] = name
-        return name
+        (try? replica.store.intent(number))?.event?.did.name ?? "change"
     }
 }
 

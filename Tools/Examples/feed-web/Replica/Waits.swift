@@ -41,7 +41,9 @@ import Observation
         models[name] = model
         // Ends with the model.
         Task { [weak self, texts, cues = model.cues] in
-            for await cue in cues { self?.hear(WireCue(cue, of: name, texts)) }
+            for await cue in cues {
+                if let cue = WireCue(cue, of: name, texts) { self?.hear(cue) }
+            }
         }
     }
 
@@ -67,15 +69,17 @@ extension ProgressModel {
 }
 
 extension WireCue {
+    /// Nil if the browser does it: a dialog that closes gives the focus back.
+    ///
     /// - Parameter wait: the name of the wait whose indicator may get the focus.
-    init(_ cue: Cue, of wait: String, _ texts: ProgressTexts) {
+    init?(_ cue: Cue, of wait: String, _ texts: ProgressTexts) {
         switch cue {
         case .announce(let text, let politeness):
-            self = .announce(texts.words(for: text), isAssertive: politeness == .assertive)
-        case .moveFocus(.indicator), .restoreFocus(.indicator): self = .focus(wait: wait)
-        case .moveFocus(.origin(let id)), .restoreFocus(.origin(let id)): self = .restore(id)
-        case .moveFocus(.previous), .restoreFocus(.previous): self = .previous
-        case .moveFocus(.top), .restoreFocus(.top): self = .top
+            self.init(announce: texts.words(for: text), assertive: politeness == .assertive)
+        case .moveFocus(.indicator), .restoreFocus(.indicator): self.init(focus: wait)
+        case .moveFocus(.origin(let id)), .restoreFocus(.origin(let id)): self.init(restore: id)
+        case .moveFocus(.previous), .restoreFocus(.previous): return nil
+        case .moveFocus(.top), .restoreFocus(.top): self.init(top: true)
         }
     }
 }
