@@ -3,7 +3,10 @@ import FoldbackUI
 /// A wait as a page shows it.
 struct WireWait: Encodable, Equatable, Sendable {
     let phase: String
-    let indicator: WireIndicator?
+    /// `spinner`, `bar`, or `text`, which is the text of the wait.
+    let indicator: String?
+    /// The part of the bar that is full.
+    let fraction: Double?
     let text: String?
     let remaining: String?
     let actions: [String]
@@ -12,24 +15,6 @@ struct WireWait: Encodable, Equatable, Sendable {
     let busy: Bool
     /// What a person can do about a wait that has stalled or failed.
     let recovery: String?
-}
-
-/// What a page draws to show that work goes on.
-enum WireIndicator: Encodable, Equatable, Sendable {
-    case spinner
-    case bar(Double?)
-    case text(String)
-
-    private enum Key: String, CodingKey { case spinner, bar, text }
-
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: Key.self)
-        switch self {
-        case .spinner: try fields.encode(true, forKey: .spinner)
-        case .bar(let fraction): try fields.encode(fraction, forKey: .bar)
-        case .text(let words): try fields.encode(words, forKey: .text)
-        }
-    }
 }
 
 extension WireWait {
@@ -43,13 +28,8 @@ extension WireWait {
         case .instant, .ended: (busy, recovery) = (false, nil)
         }
         phase = caseName(shown.phase)
-        indicator =
-            switch shown.indicator {
-            case nil: nil
-            case .spinner: .spinner
-            case .bar: .bar(shown.fraction)
-            case .text: .text(words ?? "")
-            }
+        indicator = shown.indicator.map(caseName)
+        fraction = shown.indicator == .bar ? shown.fraction : nil
         text = words
         remaining = shown.remaining.map { "About \($0.words)" }
         actions = WaitAction.allCases.filter(shown.actions.contains).map(caseName)

@@ -327,21 +327,20 @@ function cover(wait) {
 }
 
 function paintWait(node, name, wait) {
-  const { indicator } = wait;
+  const { indicator, fraction = null } = wait;
+  const isText = indicator === "text";
   attribute(node, "data-phase", wait.phase);
   node.bar ??= node.querySelector(".indicator");
   if (!indicator) node.bar.remove();
   else if (!node.bar.isConnected) node.prepend(node.bar);
   if (indicator) {
-    const fraction = indicator.bar ?? null;
-    const words = indicator.text ?? "";
-    attribute(node.bar, "data-shows", Object.keys(indicator)[0]);
+    attribute(node.bar, "data-shows", indicator);
     attribute(node.bar, "aria-label", wait.text ?? labelOfWait(name));
     attribute(node.bar, "aria-valuenow", fraction === null ? null : Math.round(fraction * 100));
     node.bar.style.setProperty("--fraction", fraction ?? 0);
-    text(node.bar, words);
+    text(node.bar, isText ? wait.text ?? "" : "");
   }
-  const isShown = [indicator?.text, wait.recovery].includes(wait.text);
+  const isShown = isText || wait.text === wait.recovery;
   text(node.querySelector(".wait-text"), isShown ? "" : wait.text ?? "");
   const isSaid = wait.remaining && wait.text?.includes(wait.remaining.toLowerCase());
   text(node.querySelector(".wait-remaining"), isSaid ? "" : wait.remaining ?? "");
