@@ -1,5 +1,5 @@
 /// One message to a page. A part that is absent has not changed.
-struct Message: Encodable, Sendable {
+struct Message: Encodable, Equatable, Sendable {
     var revision = ""
     /// True for a message with the whole state; absent otherwise.
     var reset: Bool?
@@ -24,11 +24,7 @@ struct Message: Encodable, Sendable {
     var stage: WireStage?
 
     /// Whether nothing has changed.
-    var isEmpty: Bool {
-        rows == nil && steps == nil && feed == nil && waits == nil && blocked == nil
-            && people == nil && known == nil && chart == nil && signedIn == nil && account == nil
-            && log == nil && undo == nil && stage == nil && cues == nil
-    }
+    var isEmpty: Bool { self == Message() }
 }
 
 /// A row of the list.
