@@ -34,9 +34,9 @@ struct Server: HTTPHandler {
         case ("GET", "r", "log", 3): return try await log(path[1], request)
         case ("GET", "r", "state", 3): return try await state(path[1], request)
         case ("GET", "stage", nil, 1): return .json(await world.stageView.shown)
-        case ("POST", "r", "do", 3): return try await perform(path[1], request, try fields(body))
+        case ("POST", "r", "do", 3): return try await perform(path[1], request, body)
         case ("POST", "stage", nil, 1):
-            try await world.perform(try StageCommand(try fields(body)))
+            try await world.perform(try command(StageCommand.self, in: body).0)
             return .json(await world.stageView.shown)
         case ("GET", _, _, _), ("POST", _, _, _):
             throw Refusal(.notFound, "there is no \(request.path)")
@@ -96,11 +96,12 @@ struct Server: HTTPHandler {
     }
 
     private func perform(
-        _ name: String, _ request: HTTPRequest, _ fields: CommandFields
+        _ name: String, _ request: HTTPRequest, _ body: Data
     ) async throws -> HTTPResponse {
         let screen = try await world.screen(name)
         let publisher = try await screen.appear(PageQuery(request.query))
-        let number = try await screen.perform(try ReplicaCommand(fields), from: fields.from)
+        let (wanted, control) = try command(ReplicaCommand.self, in: body)
+        let number = try await screen.perform(wanted, from: control)
         await world.settle()
         return .json(Done(number: number?.value, revision: await publisher.hub.revision))
     }
@@ -110,12 +111,6 @@ struct Server: HTTPHandler {
         let number: UInt64?
         /// The revision that shows it, or an earlier message does.
         let revision: String
-    }
-
-    private func fields(_ body: Data) throws(Refusal) -> CommandFields {
-        do { return try JSONDecoder().decode(CommandFields.self, from: body) } catch {
-            throw Refusal(.badRequest, "the body must be a JSON object with \"do\": \(error)")
-        }
     }
 }
 

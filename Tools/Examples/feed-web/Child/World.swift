@@ -103,23 +103,29 @@ import Foundation
         case .hold: stage.hold()
         case .release(let id): try stage.release(id)
         case .reject(let id, let reason): try stage.decide(id, .reject(reason))
-        case .reword(let id, let text): try stage.decide(id, .reword(text))
+        case .reword(let id, let text): try stage.decide(id, .reword(try checked(text)))
         case .rejectNext(let isOn): stage.change { $0.rejectsNext = isOn }
-        case .setOnline(let isOnline, let name):
-            let screen = try screen(name)
-            stage.setOnline(isOnline, name)
-            screen.replica.setOnline(isOnline)
+        case .offline(let name): try setOnline(false, name)
+        case .online(let name): try setOnline(true, name)
         case .conflict(let name): try await conflict(try screen(name))
         case .crash: end { kill(getpid(), SIGKILL) }
         case .startAgain:
             try Data().write(to: Child.removalFile(in: directory))
             end { exit(Child.newLogs) }
-        case .delay(let seconds): stage.change { $0.delay = seconds }
+        case .delay(let seconds):
+            let seconds = try checked(seconds)
+            stage.change { $0.delay = seconds }
         case .fraction(let wait, let fraction): try stage.report(fraction, of: wait)
         case .advance(let seconds):
-            try await advance(by: .milliseconds((seconds * 1_000).rounded()))
+            try await advance(by: .milliseconds((checked(seconds) * 1_000).rounded()))
         }
         await settle()
+    }
+
+    private func setOnline(_ isOnline: Bool, _ name: String) throws(Refusal) {
+        let screen = try screen(name)
+        stage.setOnline(isOnline, name)
+        screen.replica.setOnline(isOnline)
     }
 
     /// Ends this process, once the answer is on its way.

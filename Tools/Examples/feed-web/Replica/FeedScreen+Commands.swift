@@ -22,8 +22,8 @@ extension FeedScreen {
             return try await toggle(.unliked(post: post), back: .liked(post: post), initiator)
         case .delete(let post): return try await perform(.deleted(post: post), initiator)
         case .comment(let post, let text):
-            return try await comment(text, on: post, initiator)
-        case .post(let text): return try await perform(.posted(text), initiator)
+            return try await comment(try checked(text), on: post, initiator)
+        case .post(let text): return try await perform(.posted(try checked(text)), initiator)
         case .follow(let name):
             return try await toggle(.followed(name), back: .unfollowed(name), initiator)
         case .unfollow(let name):
@@ -37,11 +37,11 @@ extension FeedScreen {
         case .undo: announce("Undone", try await undo.undo())
         case .redo: announce("Redone", try await undo.redo())
         case .open(let post): try await open(post, initiator)
-        case .upload(let text): return try await post(photo: text, initiator)
-        case .load, .sync: await load(by: initiator)
+        case .upload(let text): return try await post(photo: try checked(text), initiator)
+        case .load: await load(by: initiator)
         case .extend(let edge): try extend(edge)
         case .wait(let name, let action): try await act(action, on: name, initiator)
-        case .reduceMotion(let isReduced): waits.reduceMotion(isReduced)
+        case .motion(let isReduced): waits.reduceMotion(isReduced)
         case .signIn: signIn(initiator)
         case .signOut: setSignedIn(false)
         case .chart: loadChart(initiator)
