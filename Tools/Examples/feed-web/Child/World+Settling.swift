@@ -109,9 +109,7 @@ extension FeedScreen {
             wait.hasPrefix("boost:") || isDisconnected || self.isParked(wait)
         }
         return waits.running.allSatisfy(isSettled)
-            && boosts.allSatisfy { number, boost in
-                boost.isRejected || replica.store.overlay.contains { $0.number == number }
-            }
+            && areBoostsSettled
     }
 
     /// The draft is released in a task of its own, after the wait has ended.

@@ -28,8 +28,8 @@ import Synchronization
     var upload: Upload?
     /// The drafts whose photos were not sent. They wait for a person, or for the network.
     @ObservationIgnored var unsentPhotos: [IntentNumber: UnsentPhoto] = [:]
-    /// The waits of boosts that have no answer yet.
-    @ObservationIgnored var boosts: [IntentNumber: Boost] = [:]
+    /// The boosts that have had a wait, by post.
+    @ObservationIgnored var boosts: [String: Boost] = [:]
     /// Why nothing is sent.
     private(set) var pause: SyncPause?
     /// What the sync does.
@@ -71,7 +71,7 @@ import Synchronization
         } ghost: { intent, timeline in
             FeedList.ghost(of: intent, in: timeline)
         }
-        waits = Waits(clock.ui)
+        waits = Waits()
         waits.hear = { [weak self] in self?.tell($0) }
         listen()
         // The last process may have ended during an upload.
@@ -99,7 +99,7 @@ import Synchronization
     private func note(_ answered: AnsweredIntent<FeedEvent>) {
         guard case .rejected(let rejection) = answered.answer.content,
             told.insert(answered.answer.intent).inserted,
-            boosts[answered.answer.intent] == nil
+            !hasWait(answered.answer.intent)
         else { return }
         guard case .user = answered.initiator else { return }
         let what = answered.event?.did.name.capitalized ?? "Change"
@@ -108,7 +108,7 @@ import Synchronization
 
     /// Tells a person that an intent does not apply any more. The view is without it already.
     private func noteConflicts(_ snapshot: Snapshot<Timeline>) async {
-        let new = snapshot.conflicted.filter { !toldConflicts.contains($0) && boosts[$0] == nil }
+        let new = snapshot.conflicted.filter { !toldConflicts.contains($0) && !hasWait($0) }
         defer { toldConflicts = Set(snapshot.conflicted) }
         guard !new.isEmpty else { return }
         await model.adoptCommits()
@@ -121,10 +121,10 @@ import Synchronization
     private func noteStatus(_ status: SyncStatus) {
         if pause != status.outbox.pause {
             pause = status.outbox.pause
+            model.waitCause = pause?.cause ?? .unknown
             if pause == nil { retryUnreachable() }
             publisher.rewriteMarks()
         }
-        noteBoosts()
     }
 
     /// A page shows the screen.
