@@ -28,9 +28,9 @@ import Testing
             try await world.perform(.offline(replica: "mia"))
             _ = try await world.authority.decide(
                 intent("ben", 1), event("ben", .posted("New")), .byRules)
-            #expect(world.stageView.postsUnknown(to: screen).map(\.id) == ["ben.1.0"])
+            #expect(world.postsUnknown(to: screen).map(\.id) == ["ben.1.0"])
             try await world.authority.delete("ben.1.0", by: "ben")
-            #expect(world.stageView.postsUnknown(to: screen).isEmpty)
+            #expect(world.postsUnknown(to: screen).isEmpty)
             await #expect(throws: Refusal.self) {
                 try await world.perform(.open(post: "ben.1.0"), as: "mia")
             }

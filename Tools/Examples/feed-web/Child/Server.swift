@@ -33,11 +33,11 @@ struct Server: HTTPHandler {
         case ("GET", "r", "events", 3): return try await events(path[1], request)
         case ("GET", "r", "log", 3): return try await log(path[1], request)
         case ("GET", "r", "state", 3): return try await state(path[1], request)
-        case ("GET", "stage", nil, 1): return .json(await world.stageView.shown)
+        case ("GET", "stage", nil, 1): return .json(await world.shownStage)
         case ("POST", "r", "do", 3): return try await perform(path[1], request, body)
         case ("POST", "stage", nil, 1):
             try await world.perform(try command(StageCommand.self, in: body).0)
-            return .json(await world.stageView.shown)
+            return .json(await world.shownStage)
         case ("GET", _, _, _), ("POST", _, _, _):
             throw Refusal(.notFound, "there is no \(request.path)")
         default:
@@ -67,7 +67,7 @@ struct Server: HTTPHandler {
         let publisher = try await world.screen(name).appear(PageQuery(request.query))
         let stream = EventStream(
             hub: publisher.hub,
-            lastID: request.headers[.lastEventID] ?? request.query["after"])
+            lastID: request.headers[HTTPHeader("Last-Event-ID")] ?? request.query["after"])
         return HTTPResponse(
             statusCode: .ok, headers: .safe.adding(.contentType, "text/event-stream"),
             body: HTTPBodySequence(from: stream))
@@ -112,10 +112,6 @@ struct Server: HTTPHandler {
         /// The revision that shows it, or an earlier message does.
         let revision: String
     }
-}
-
-extension HTTPHeader {
-    fileprivate static let lastEventID = HTTPHeader("Last-Event-ID")
 }
 
 extension Refusal {

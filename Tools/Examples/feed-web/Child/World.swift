@@ -9,10 +9,15 @@ import Foundation
     let clock: FeedClock
     let stage: Stage
     let authority: FeedAuthority
-    let stageView: StageView
+    let archive: Archive
     /// The names of the replicas in their order.
     let names: [String]
-    private let screens: [String: FeedScreen]
+    /// The screens by replica. They and this object keep each other until the process ends.
+    private(set) var screens: [String: FeedScreen] = [:]
+    /// The number of earlier processes.
+    let restarts: Int
+    /// Distinguishes this process from earlier processes.
+    let boot = String(UInt32.random(in: 0 ... .max), radix: 16)
     private let directory: URL
 
     nonisolated static func settingsFile(in directory: URL) -> URL {
@@ -41,24 +46,17 @@ import Foundation
         authority = try await FeedAuthority(
             at: directory.appending(path: "authority"), seeds: try Seeds.events(seedPosts),
             clock: clock, lost: lost)
-        stageView = StageView(stage, authority, clock, replicas: names, restarts: restarts)
-        self.names = names
-        let boot = String(UInt32.random(in: 0 ... .max), radix: 16)
-        let archive = Archive(at: directory.appending(path: "archive"))
-        var screens: [String: FeedScreen] = [:]
+        archive = Archive(at: directory.appending(path: "archive"))
+        (self.names, self.restarts) = (names, restarts)
         for name in names {
             let replica = try await Replica(
                 name, at: directory.appending(path: "replica-\(name)"), stage, authority, clock)
-            screens[name] = FeedScreen(
-                replica, stage, stageView, archive, clock, boot: boot)
+            screens[name] = FeedScreen(replica, in: self)
             replica.start()
         }
-        self.screens = screens
         beat()
         followAuthority()
     }
-
-    var all: [FeedScreen] { Array(screens.values) }
 
     func screen(_ name: String) throws(Refusal) -> FeedScreen {
         guard let screen = screens[name] else {

@@ -23,7 +23,7 @@ extension FeedScreen {
         let wait = Wait(
             "boosting the post", presentation: .obstructive(.items(post)), initiator: initiator,
             isDurable: true)
-        let progress = ProgressModel(policy: waits.policy, sources: clock.ui)
+        let progress = ProgressModel(policy: waits.policy, sources: world.clock.ui)
         waits.add(progress, "boost:\(post)")
         boosts[post] = Boost(progress: progress)
         // The post is blocked at once.
@@ -61,7 +61,7 @@ extension FeedScreen {
             return try await recorded(for: post) { await boost.progress.perform(.restart) }
         }
         await boost.progress.perform(.restart)
-        if !calls.stage.settings.offline.contains(user) { replica.sync.tell(.wentOnline) }
+        if !world.stage.settings.offline.contains(user) { replica.sync.tell(.wentOnline) }
         return nil
     }
 

@@ -35,10 +35,10 @@ extension FeedScreen {
     func content(_ feed: WireFeed) -> ScreenContent {
         ScreenContent(
             feed: feed, waits: waits.shown, blocked: blocked, people: people,
-            known: stageView.postsUnknown(to: self),
+            known: world.postsUnknown(to: self),
             chart: chart?.data.success ?? [], signedIn: isSignedIn, account: account, log: log,
             undo: WireUndo(undo: undo.undoName, redo: undo.redoName),
-            stage: stageView.shown)
+            stage: world.shownStage)
     }
 
     private var blocked: [String] {
@@ -50,7 +50,7 @@ extension FeedScreen {
 
     private var people: [String: WirePerson] {
         let writer = writer
-        let names = model.view.authors.union(stageView.replicas).subtracting([user])
+        let names = model.view.authors.union(world.names).subtracting([user])
         return Dictionary(
             uniqueKeysWithValues: names.map { name in
                 let isFollowed = model.view.feed.followers[name]?.contains(user) ?? false

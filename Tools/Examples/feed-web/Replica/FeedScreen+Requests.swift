@@ -36,7 +36,7 @@ extension FeedScreen {
             guard known.isDeleted else { return }
             throw Refusal(.conflict, Self.goneReason)
         }
-        guard stageView.hasPost(post) else {
+        guard world.hasPost(post) else {
             throw Refusal(.conflict, "the post \"\(post)\" does not exist")
         }
         let wait = Wait("opening the post", initiator: initiator, isDurable: true)
@@ -95,7 +95,7 @@ extension FeedScreen {
         _ fetch: @escaping @Sendable (FetchReport) async throws(Failure) -> Value
     ) -> FetchModel<Value, Failure> {
         let request = FetchModel(
-            wait, state: state, policy: waits.policy, sources: clock.ui, fetch)
+            wait, state: state, policy: waits.policy, sources: world.clock.ui, fetch)
         waits.add(request.progress, name)
         request.ask()
         return request

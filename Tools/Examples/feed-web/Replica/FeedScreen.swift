@@ -13,9 +13,8 @@ import Synchronization
     /// What the person can undo. Comments and boosts are not in it, because nothing reverses them.
     let undo: UndoModel<FeedEvent>
     let waits: Waits
-    @ObservationIgnored let stageView: StageView
+    @ObservationIgnored let world: World
     @ObservationIgnored let calls: ServerCalls
-    @ObservationIgnored let clock: FeedClock
     /// What the rows depend on beside the view.
     @ObservationIgnored private let input = Input(FeedList())
 
@@ -40,31 +39,25 @@ import Synchronization
     }
     private(set) var isSignedIn: Bool
 
-    @ObservationIgnored private let boot: String
     @ObservationIgnored private(set) lazy var publisher = Publisher(
-        boot: boot, list, writer: { [unowned self] in writer },
+        boot: world.boot, list, writer: { [unowned self] in writer },
         content: { [unowned self] in content(wireFeed) },
         adoptCommits: { [model] in await model.adoptCommits() })
     /// Made when a page asks for it.
     @ObservationIgnored private(set) var archive: ArchiveScreen?
-    @ObservationIgnored private let archived: Archive
     /// The rejections that were told.
-    @ObservationIgnored var told: Set<IntentNumber> = []
+    @ObservationIgnored private(set) var told: Set<IntentNumber> = []
     /// The intents that did not apply when a person was last told of conflicts.
     @ObservationIgnored private(set) var toldConflicts: Set<IntentNumber> = []
 
     var user: String { replica.name }
 
-    init(
-        _ replica: Replica, _ stage: Stage, _ stageView: StageView, _ archived: Archive,
-        _ clock: FeedClock, boot: String
-    ) {
-        (self.replica, self.stageView, self.archived) = (replica, stageView, archived)
-        (self.clock, self.boot) = (clock, boot)
-        calls = ServerCalls(user: replica.name, stage: stage, clock: clock)
-        isSignedIn = !stage.settings.signedOut.contains(replica.name)
+    init(_ replica: Replica, in world: World) {
+        (self.replica, self.world) = (replica, world)
+        calls = ServerCalls(user: replica.name, stage: world.stage)
+        isSignedIn = !world.stage.settings.signedOut.contains(replica.name)
         status = StatusModel(replica.sync.status)
-        model = OptimisticModel(replica.store, sources: clock.ui)
+        model = OptimisticModel(replica.store, sources: world.clock.ui)
         undo = model.undoModel()
         list = ListModel(of: model) { [input] list, timeline throws(ListError) in
             input.value.build(&list, timeline)
@@ -119,12 +112,11 @@ import Synchronization
     }
 
     private func noteStatus(_ status: SyncStatus) {
-        if pause != status.outbox.pause {
-            pause = status.outbox.pause
-            model.waitCause = pause?.cause ?? .unknown
-            if pause == nil { retryUnreachable() }
-            publisher.rewriteMarks()
-        }
+        guard pause != status.outbox.pause else { return }
+        pause = status.outbox.pause
+        model.waitCause = pause?.cause ?? .unknown
+        if pause == nil { retryUnreachable() }
+        publisher.rewriteMarks()
     }
 
     /// A page shows the screen.
@@ -139,8 +131,8 @@ import Synchronization
     /// Opens the archive if no page has shown it yet.
     func archivePublisher() async throws -> Publisher {
         if let archive { return archive.publisher }
-        let store = try await archived.store()
-        let made = archive ?? ArchiveScreen(store, self, boot: boot)
+        let store = try await world.archive.store()
+        let made = archive ?? ArchiveScreen(store, self)
         archive = made
         return made.publisher
     }
@@ -162,7 +154,7 @@ import Synchronization
 
     func setSignedIn(_ isSignedIn: Bool) {
         self.isSignedIn = isSignedIn
-        calls.stage.change {
+        world.stage.change {
             if isSignedIn { $0.signedOut.remove(user) } else { $0.signedOut.insert(user) }
         }
         replica.setSignedIn(isSignedIn)

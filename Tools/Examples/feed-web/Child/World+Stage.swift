@@ -3,33 +3,16 @@ import FoldbackExamples
 import FoldbackServer
 import Foundation
 
-/// The stage as messages show it.
-@MainActor final class StageView {
-    private let stage: Stage
-    private let authority: FeedAuthority
-    private let clock: FeedClock
-    /// The names of the devices.
-    let replicas: [String]
-    private let restarts: Int
-
-    init(
-        _ stage: Stage, _ authority: FeedAuthority, _ clock: FeedClock, replicas: [String],
-        restarts: Int
-    ) {
-        (self.stage, self.authority, self.clock) = (stage, authority, clock)
-        (self.replicas, self.restarts) = (replicas, restarts)
-    }
-
-    var shown: WireStage {
+/// What messages show of the stage, and of the authority.
+extension World {
+    var shownStage: WireStage {
         let settings = stage.settings
         return WireStage(
-            holding: settings.isHolding,
-            held: stage.held, offline: settings.offline.sorted(),
+            holding: settings.isHolding, held: stage.held, offline: settings.offline.sorted(),
             rejectNext: settings.rejectsNext, delay: settings.delay,
             clock: clock.manual == nil ? "system" : "manual",
-            now: clock.manual == nil ? 0 : settings.now,
-            replicas: replicas, restarts: restarts, pid: getpid(),
-            head: authority.space.store.status.through.value,
+            now: clock.manual == nil ? 0 : settings.now, replicas: names, restarts: restarts,
+            pid: getpid(), head: authority.space.store.status.through.value,
             lineage: authority.space.lineage.description)
     }
 
@@ -39,7 +22,7 @@ import Foundation
     /// and will not load them by itself now.
     func postsUnknown(to screen: FeedScreen) -> [WireKnownPost] {
         let isBehind =
-            settings.offline.contains(screen.user) || !(screen.feed?.data.isSuccess ?? false)
+            stage.settings.offline.contains(screen.user) || screen.feed?.data.isSuccess != true
         guard isBehind else { return [] }
         let unseen = events(for: screen.user, after: screen.replica.store.status.through)
         let unknown = unseen.reversed().lazy.compactMap { intent, event in
@@ -68,6 +51,4 @@ import Foundation
             return []
         }
     }
-
-    private var settings: Stage.Settings { stage.settings }
 }
