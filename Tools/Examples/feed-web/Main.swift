@@ -94,6 +94,6 @@ struct FeedWeb: AsyncParsableCommand {
 }
 
 /// Whether the time passes by itself.
-enum ClockKind: String, ExpressibleByArgument, Codable {
+enum ClockKind: String, ExpressibleByArgument {
     case system, manual
 }

@@ -61,11 +61,6 @@ actor FeedAuthority {
         }
     }
 
-    /// Returns whether an intent has a verdict.
-    nonisolated func hasDecided(_ intent: IntentID) throws(AuthorityFailure) -> Bool {
-        try space.verdict(on: intent) != nil
-    }
-
     /// Returns the events after a position that a user may see, with the intents that caused them.
     nonisolated func events(
         for user: Account, after position: Position

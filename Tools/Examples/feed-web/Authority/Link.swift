@@ -37,7 +37,7 @@ struct Link: Authority {
             text: intent.event.did.words(in: authority.feed),
             content: intent.event.did.content)
         let ruling: StageRuling
-        if try authority.hasDecided(intent.id) {
+        if try authority.space.verdict(on: intent.id) != nil {
             // The first verdict stands, so a person has nothing to rule on.
             try await stage.transmit(request)
             ruling = .byRules
@@ -60,7 +60,7 @@ struct Link: Authority {
         of intent: Submission<FeedEvent>
     ) throws(AuthorityFailure) -> IntentID? {
         guard let other = intent.event.did.subject(by: intent.id.replica),
-            other.number < intent.id.number, try !authority.hasDecided(other)
+            other.number < intent.id.number, try authority.space.verdict(on: other) == nil
         else { return nil }
         return other
     }

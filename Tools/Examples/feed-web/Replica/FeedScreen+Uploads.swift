@@ -64,8 +64,7 @@ extension FeedScreen {
                 unsentPhotos[draft] = UnsentPhoto(reason: "\(error)", isUnreachable: false)
             }
         case .failure(let failure):
-            var isUnreachable = false
-            if case .unreachable = failure { isUnreachable = true }
+            let isUnreachable = if case .unreachable = failure { true } else { false }
             unsentPhotos[draft] = UnsentPhoto(
                 reason: failure.words, isUnreachable: isUnreachable)
         case .notAsked, .loading:

@@ -21,9 +21,7 @@ import Foundation
     init(
         _ name: String, at directory: URL, _ stage: Stage, _ authority: FeedAuthority,
         _ clock: FeedClock
-    )
-        async throws
-    {
+    ) async throws {
         guard let id = ReplicaID(name) else { preconditionFailure("\(name) is not a replica id") }
         self.name = name
         store = try await Store.open(
@@ -64,21 +62,16 @@ import Foundation
         let noteHold: @Sendable () -> Void = {
             report.cause(.failing(reason: "The server holds this request"))
         }
-        let result = await Link.$wait.withValue((wait, noteHold)) { await fetchResult() }
-        switch result {
-        case .success(.caughtUp(let through)): return through
-        case .success(.failed(let failure)): throw failure
-        case .success:
-            throw .unreachable(reason: "the request was stopped")
-        case .failure(let error): throw .failed(reason: "\(error)")
+        let result: Downlink<Timeline>.FetchResult
+        do {
+            result = try await Link.$wait.withValue((wait, noteHold)) { try await sync.fetch() }
+        } catch {
+            throw .failed(reason: "\(error)")
         }
-    }
-
-    private nonisolated func fetchResult() async -> Result<
-        Downlink<Timeline>.FetchResult, SyncError
-    > {
-        do throws(SyncError) { return .success(try await sync.fetch()) } catch {
-            return .failure(error)
+        switch result {
+        case .caughtUp(let through): return through
+        case .failed(let failure): throw failure
+        default: throw .unreachable(reason: "the request was stopped")
         }
     }
 

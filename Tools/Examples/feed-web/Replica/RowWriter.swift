@@ -45,7 +45,8 @@ struct RowWriter {
     ///   succeed.
     private func marks(_ status: ItemStatus, isGone: Bool = false) -> [WireMark] {
         status.marks.map { mark in
-            var actions = actions(mark)
+            var actions = mark.actions
+            if unsent[mark.number] != nil { actions.insert(.retry) }
             let what = what(mark.number)
             if isGone, what != "restore" { actions.remove(.retry) }
             return WireMark(
@@ -53,11 +54,6 @@ struct RowWriter {
                 text: text(mark), reason: mark.state.reason, attempts: mark.attempt?.count ?? 0,
                 actions: MarkAction.allCases.filter(actions.contains).map(caseName))
         }
-    }
-
-    /// What a person can do, also about the photo of a draft.
-    private func actions(_ mark: IntentMark) -> Set<MarkAction> {
-        unsent[mark.number] == nil ? mark.actions : mark.actions.union([.retry])
     }
 
     private func text(_ mark: IntentMark) -> String {
