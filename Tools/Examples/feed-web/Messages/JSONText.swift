@@ -9,7 +9,7 @@ func json(_ value: some Encodable) -> [UInt8] {
     }
 }
 
-/// Returns the name of an enum's case without its values: how messages call it.
+/// Returns the name of an enum's case without its values: the word for it in messages.
 func caseName(_ value: some Any) -> String {
     Mirror(reflecting: value).children.first?.label ?? "\(value)"
 }
