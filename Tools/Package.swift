@@ -87,7 +87,7 @@ let package = Package(
         .executableTarget(
             name: "feed-web",
             dependencies: [
-                "FoldbackExamples",
+                "FoldbackExamples", "Processes",
                 .product(name: "Foldback", package: "Foldback"),
                 .product(name: "FoldbackReplay", package: "Foldback"),
                 .product(name: "FoldbackServer", package: "Foldback"),

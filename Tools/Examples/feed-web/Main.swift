@@ -62,7 +62,7 @@ struct FeedWeb: AsyncParsableCommand {
         guard child == nil || data != nil else { throw ValidationError("a child needs --data") }
     }
 
-    private var names: [String] { replicas.split(separator: ",").map(String.init) }
+    var names: [String] { replicas.split(separator: ",").map(String.init) }
 
     /// With a word in place of options, this is a replay tool, so that the commands that the log's
     /// page shows work.
@@ -78,10 +78,7 @@ struct FeedWeb: AsyncParsableCommand {
         // A closed output or connection is an error of the call that writes, and not the end.
         signal(SIGPIPE, SIG_IGN)
         guard let child, let data else { return try supervise() }
-        try await Child(
-            port: port, data: URL(filePath: data), clock: clock, replicas: names,
-            seedPosts: seedPosts, restarts: child
-        ).run()
+        try await Child(options: self, data: URL(filePath: data), restarts: child).run()
     }
 
     private func supervise() throws {
@@ -97,6 +94,6 @@ struct FeedWeb: AsyncParsableCommand {
 }
 
 /// Whether the time passes by itself.
-enum ClockKind: String, ExpressibleByArgument, Codable {
+enum ClockKind: String, ExpressibleByArgument {
     case system, manual
 }

@@ -164,8 +164,8 @@ extension Comparison {
         const rightAround = ({ feed, waits, people, known, account, log, undo, stage, blocked }) => ({
             busy: String(feed.busy), note: Boolean(feed.error || feed.empty),
             waits: Object.entries(waits).map(([name, wait]) => [
-                name, wait.phase, wait.busy && Boolean(controlOf(name)), wait.indicator ? Object.keys(wait.indicator)[0] : null,
-                wait.indicator?.bar == null ? null : String(Math.round(wait.indicator.bar * 100)),
+                name, wait.phase, wait.busy && Boolean(controlOf(name)), wait.indicator ?? null,
+                wait.fraction == null ? null : String(Math.round(wait.fraction * 100)),
                 wait.overlay, wait.actions,
             ]).sort(),
             people: Object.entries(people).map(([name, { followed, marks }]) => [

@@ -95,7 +95,7 @@ import Testing
         }
         let deleted = authority.feed.posts.values.filter(\.isDeleted)
         #expect(deleted.count == 5)
-        await #expect(throws: RefusedCommand.self) {
+        await #expect(throws: Refusal.self) {
             try await authority.delete("mia.1.0", by: "mia")
         }
     }

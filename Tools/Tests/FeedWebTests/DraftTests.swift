@@ -11,21 +11,21 @@ import Testing
 @MainActor @Suite struct DraftTests {
     @Test func `a post with a photo is a draft until its photo has arrived`() async throws {
         try await withWorld { world, screen, _ in
-            try await world.perform(.setOnline(false, replica: "mia"))
-            try await world.perform(.upload("A picture"), as: "mia")
+            try await world.perform(.offline(replica: "mia"))
+            try await world.perform(.upload(text: "A picture"), as: "mia")
             #expect(screen.photo?.text == "The photo is not sent: The server cannot be reached.")
             #expect(screen.photo?.actions == ["retry", "withdraw"])
             #expect(screen.texts.first == "A picture")
             // The network is back, so the photo is sent without a person, but not to its end.
-            try await world.perform(.setOnline(true, replica: "mia"))
+            try await world.perform(.online(replica: "mia"))
             try await world.perform(.advance(seconds: 1))
             #expect(screen.photo?.text == "Sending the photo")
-            try await world.perform(.setOnline(false, replica: "mia"))
+            try await world.perform(.offline(replica: "mia"))
             try await world.perform(.advance(seconds: 1))
             #expect(screen.photo?.actions == ["retry", "withdraw"])
             #expect(world.authority.feed.posts.count == 3)
 
-            try await world.perform(.setOnline(true, replica: "mia"))
+            try await world.perform(.online(replica: "mia"))
             try await world.perform(.advance(seconds: 4))
             #expect(screen.photo == nil && screen.texts.first == "A picture")
             #expect(world.authority.feed.posts["mia.1.0"]?.text == "A picture")
@@ -39,22 +39,22 @@ import Testing
         try await withWorld { world, screen, _ in
             world.stage.hold()
             for text in ["One", "Two"] {
-                try await world.perform(.upload(text), as: "mia")
+                try await world.perform(.upload(text: text), as: "mia")
                 try await world.perform(.advance(seconds: 1))
             }
             // One after another.
             #expect(world.stage.held.map(\.text) == ["Upload: One"])
-            try await world.perform(.fail(.wait("upload")))
+            try await world.perform(.reject(id: "mia/upload"))
             #expect(screen.photo?.text == "The photo is not sent: \(Stage.refusal)")
             #expect(world.stage.held.map(\.text) == ["Upload: Two"])
-            try await world.perform(.withdraw(2), as: "mia")
+            try await world.perform(.withdraw(number: 2), as: "mia")
             #expect(world.stage.held.isEmpty && screen.texts.first == "One")
-            try await world.perform(.retry(1), as: "mia")
+            try await world.perform(.retry(number: 1), as: "mia")
             #expect(world.stage.held.map(\.text) == ["Upload: One"])
-            try await world.perform(.release("mia/upload"))
+            try await world.perform(.release(id: "mia/upload"))
             // Now the post itself is held, which was a draft before.
             #expect(world.stage.held.map(\.text) == ["Photo: One"])
-            try await world.perform(.release(nil))
+            try await world.perform(.release(id: nil))
             #expect(world.authority.feed.posts.values.contains { $0.text == "One" })
             #expect(!world.authority.feed.posts.values.contains { $0.text == "Two" })
         }
@@ -63,13 +63,13 @@ import Testing
     @Test func `a wait of a refused photo sends it again`() async throws {
         try await withWorld { world, screen, _ in
             world.stage.hold()
-            try await world.perform(.upload("A picture"), as: "mia")
-            try await world.perform(.fail(.wait("upload")))
+            try await world.perform(.upload(text: "A picture"), as: "mia")
+            try await world.perform(.reject(id: "mia/upload"))
             #expect(screen.waits.shown["upload"]?.actions == ["restart"])
-            try await world.perform(.wait("upload", .restart), as: "mia")
+            try await world.perform(.wait(wait: "upload", action: .restart), as: "mia")
             #expect(world.stage.held.map(\.text) == ["Upload: A picture"])
-            try await world.perform(.fail(.wait("upload")))
-            try await world.perform(.withdraw(1), as: "mia")
+            try await world.perform(.reject(id: "mia/upload"))
+            try await world.perform(.withdraw(number: 1), as: "mia")
             // Nothing is left to send.
             #expect(screen.waits.shown["upload"] == nil && !screen.texts.contains("A picture"))
         }
@@ -78,10 +78,10 @@ import Testing
     @Test func `a like on a draft waits for its photo`() async throws {
         try await withWorld { world, screen, _ in
             world.stage.hold()
-            try await world.perform(.upload("A picture"), as: "mia")
+            try await world.perform(.upload(text: "A picture"), as: "mia")
             try await world.perform(.like(post: "mia.1.0"), as: "mia")
             #expect(world.stage.held.map(\.id) == ["mia/upload"])
-            try await world.perform(.release(nil))
+            try await world.perform(.release(id: nil))
             #expect(world.authority.feed.posts["mia.1.0"]?.likes == ["mia"])
             #expect(screen.replica.store.status.pendingCount == 0)
         }

@@ -20,12 +20,12 @@ import Testing
         var page = list.rows
         list.show(second, Self.writer)
         for step in list.takeEdits().steps {
-            switch step {
-            case .insert(let place, let row): page.insert(row, at: place)
-            case .delete(let place): page.remove(at: place)
-            case .move(let place, let target): page.insert(page.remove(at: place), at: target)
-            case .change(let place, let row): page[place] = row
+            if let place = step.insert { page.insert(try #require(step.row), at: place) }
+            if let place = step.delete { page.remove(at: place) }
+            if let place = step.move {
+                page.insert(page.remove(at: place), at: try #require(step.to))
             }
+            if let place = step.change { page[place] = try #require(step.row) }
         }
         #expect(page == list.rows)
         #expect(page == second.sections.flatMap(\.rows).map(Self.writer.row))

@@ -67,13 +67,13 @@ extension ScreenContent {
         ScreenContent(
             feed: WireFeed(
                 busy: false, empty: false, error: nil, edges: .init(start: "end", end: "end")),
-            waits: [:], blocked: [], people: [:], known: [], chart: nil, signedIn: signedIn,
+            waits: [:], blocked: [], people: [:], known: [], chart: [], signedIn: signedIn,
             account: WireAccount(
                 pending: 0, rejected: 0, accepted: 0, conflicted: 0, paused: nil,
                 sync: "Everything is saved on the server."),
             log: WireLog(last: 0, lanes: []), undo: WireUndo(undo: nil, redo: nil),
             stage: WireStage(
-                holding: false, held: [], offline: [], rejectNext: false, loseNextAnswer: false,
+                holding: false, held: [], offline: [], rejectNext: false,
                 delay: 0, clock: "manual", now: 0, replicas: ["mia"], restarts: 0, pid: 1,
                 head: 1, lineage: "a"))
     }

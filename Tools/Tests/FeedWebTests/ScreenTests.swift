@@ -13,30 +13,30 @@ import Testing
             _ = try await world.authority.decide(
                 intent("ada", 1), event("ada", .commented(post: "seed.1.0", text: "Hi")), .byRules)
             for id in ["ada.1.0", "nothing", "person:ben", ""] {
-                await #expect(throws: RefusedCommand.self) {
+                await #expect(throws: Refusal.self) {
                     try await world.perform(.open(post: id), as: "mia")
                 }
             }
             #expect(screen.list.failure == nil && screen.opened.isEmpty)
-            try await world.perform(.post("Hello"), as: "mia")
+            try await world.perform(.post(text: "Hello"), as: "mia")
             #expect(screen.list.snapshot.sections.flatMap(\.rows).first?.content?.text == "Hello")
         }
     }
 
     @Test func `a deleted post is not offered, and opening it is refused`() async throws {
         try await withWorld { world, screen, _ in
-            try await world.perform(.setOnline(false, replica: "mia"))
+            try await world.perform(.offline(replica: "mia"))
             _ = try await world.authority.decide(
                 intent("ben", 1), event("ben", .posted("New")), .byRules)
-            #expect(world.stageView.postsUnknown(to: screen).map(\.id) == ["ben.1.0"])
+            #expect(world.postsUnknown(to: screen).map(\.id) == ["ben.1.0"])
             try await world.authority.delete("ben.1.0", by: "ben")
-            #expect(world.stageView.postsUnknown(to: screen).isEmpty)
-            await #expect(throws: RefusedCommand.self) {
+            #expect(world.postsUnknown(to: screen).isEmpty)
+            await #expect(throws: Refusal.self) {
                 try await world.perform(.open(post: "ben.1.0"), as: "mia")
             }
             try await world.authority.delete("seed.1.0", by: "ada")
-            try await world.perform(.setOnline(true, replica: "mia"))
-            await #expect(throws: RefusedCommand.self) {
+            try await world.perform(.online(replica: "mia"))
+            await #expect(throws: Refusal.self) {
                 try await world.perform(.open(post: "seed.1.0"), as: "mia")
             }
         }
@@ -50,7 +50,7 @@ import Testing
             try await world.perform(.open(post: "seed.1.0"), as: "mia")
             #expect(screen.list.snapshot.sections.flatMap(\.rows).first?.id == .item("seed.1.0"))
             try await world.authority.delete("seed.1.0", by: "ada")
-            try await world.perform(.release(nil))
+            try await world.perform(.release(id: nil))
             #expect(screen.opened.isEmpty)
             let rows = screen.list.snapshot.sections.flatMap(\.rows)
             #expect(!rows.contains { $0.id == .item("seed.1.0") })
@@ -82,12 +82,12 @@ import Testing
             #expect(account.pending == 0 && account.conflicted == 2)
 
             // After the rejections, only Dismiss is offered, because no retry can succeed.
-            try await world.perform(.release(nil))
+            try await world.perform(.release(id: nil))
             let marks = screen.shown.flatMap(\.marks)
             #expect(marks.map(\.state) == ["rejected", "rejected"])
             #expect(marks.allSatisfy { $0.actions == ["dismiss"] })
             for mark in marks {
-                try await world.perform(.dismiss(IntentNumber(mark.number)), as: "mia")
+                try await world.perform(.dismiss(number: IntentNumber(mark.number)), as: "mia")
             }
             #expect(screen.shown.map(\.id) == Array(posts.dropFirst(2)))
         }
@@ -100,8 +100,8 @@ import Testing
             for text in ["No", "Yes", "Late"] {
                 try await world.perform(.comment(post: post, text: text), as: "mia")
             }
-            try await world.perform(.reject("mia/1", reason: "No."))
-            try await world.perform(.release("mia/2"))
+            try await world.perform(.reject(id: "mia/1", reason: "No."))
+            try await world.perform(.release(id: "mia/2"))
             let log = screen.content(screen.wireFeed).log
             #expect(log.lanes.map(\.state) == ["rejected", "confirmed", "pending"])
             #expect(log.lanes.map(\.what) == ["comment", "comment", "comment"])
@@ -118,21 +118,18 @@ import Testing
                 #expect(lane.to == (about.count > 1 ? about.last?.sequence.value : nil))
             }
             #expect(log.last == screen.replica.store.status.sequence.value)
-            // Another process reads the end of the same log.
-            var trace = LogTrace()
-            try trace.read(screen.replica.store)
-            #expect(try trace.shown(screen.replica.store) == log)
         }
     }
 
     @Test func `a held upload has no fraction before the stage reports one`() async throws {
         try await withWorld { world, screen, _ in
             world.stage.hold()
-            try await world.perform(.upload("A picture"), as: "mia")
+            try await world.perform(.upload(text: "A picture"), as: "mia")
             try await world.perform(.advance(seconds: 1))
-            #expect(screen.waits.shown["upload"]?.indicator == .bar(nil))
-            try await world.perform(.fraction(.wait("upload"), 0.5))
-            #expect(screen.waits.shown["upload"]?.indicator == .bar(0.5))
+            #expect(screen.waits.shown["upload"]?.indicator == "bar")
+            #expect(screen.waits.shown["upload"]?.fraction == nil)
+            try await world.perform(.fraction(wait: "upload", value: 0.5))
+            #expect(screen.waits.shown["upload"]?.fraction == 0.5)
         }
     }
 
@@ -153,16 +150,16 @@ import Testing
             world.stage.hold()
             try await world.perform(.chart, as: "mia")
             for action in WaitAction.allCases {
-                await #expect(throws: RefusedCommand.self) {
-                    try await world.perform(.wait("chart", action), as: "mia")
+                await #expect(throws: Refusal.self) {
+                    try await world.perform(.wait(wait: "chart", action: action), as: "mia")
                 }
             }
-            await #expect(throws: RefusedCommand.self) {
-                try await world.perform(.wait("nothing", .cancel), as: "mia")
+            await #expect(throws: Refusal.self) {
+                try await world.perform(.wait(wait: "nothing", action: .cancel), as: "mia")
             }
             #expect(screen.chart?.data.isLoading == true)
             try await world.perform(.advance(seconds: 10))
-            try await world.perform(.wait("chart", .cancel), as: "mia")
+            try await world.perform(.wait(wait: "chart", action: .cancel), as: "mia")
             #expect(screen.chart?.data.isLoading == false)
         }
     }

@@ -7,7 +7,7 @@ import Testing
 /// Question: does undo leave the feed of all devices as it was before (F21)?
 @MainActor @Suite struct UndoTests {
     private static let actions: [ReplicaCommand] = [
-        .like(post: "seed.1.0"), .follow("ada"), .post("Hello"),
+        .like(post: "seed.1.0"), .follow(name: "ada"), .post(text: "Hello"),
     ]
 
     @Test(arguments: 0..<3, [false, true])
@@ -29,7 +29,7 @@ import Testing
                 #expect(screen.model.view.shown == after)
             }
             try await world.perform(.undo, as: "mia")
-            if !isAnswered { try await world.perform(.release(nil)) }
+            if !isAnswered { try await world.perform(.release(id: nil)) }
             #expect(screen.model.view.shown == before)
             #expect(world.authority.feed.followers["ada", default: []].isEmpty)
             #expect(world.authority.feed.posts["seed.1.0"]?.likes.contains("mia") == false)
@@ -40,7 +40,7 @@ import Testing
 
     @Test func `a deleted post comes back, and only its author can do that`() async throws {
         try await withWorld { world, screen, _ in
-            try await world.perform(.post("Hello"), as: "mia")
+            try await world.perform(.post(text: "Hello"), as: "mia")
             let before = screen.model.view.shown
             try await world.perform(.delete(post: "mia.1.0"), as: "mia")
             let restored = try await world.authority.decide(
@@ -56,7 +56,7 @@ import Testing
         async throws
     {
         try await withWorld { world, screen, _ in
-            try await world.perform(.setOnline(false, replica: "mia"))
+            try await world.perform(.offline(replica: "mia"))
             for count in 1...5 {
                 let isOn = count % 2 == 1
                 try await world.perform(
@@ -73,7 +73,7 @@ import Testing
         try await withWorld { world, screen, _ in
             try await world.perform(.comment(post: "seed.1.0", text: "Hi"), as: "mia")
             #expect(!screen.undo.canUndo)
-            try await world.perform(.rejectNext(true))
+            try await world.perform(.rejectNext(on: true))
             try await world.perform(.like(post: "seed.1.0"), as: "mia")
             #expect(!screen.undo.canUndo && screen.model.rejections.count == 1)
         }

@@ -61,11 +61,6 @@ actor FeedAuthority {
         }
     }
 
-    /// Returns whether an intent has a verdict.
-    nonisolated func hasDecided(_ intent: IntentID) throws(AuthorityFailure) -> Bool {
-        try space.verdict(on: intent) != nil
-    }
-
     /// Returns the events after a position that a user may see, with the intents that caused them.
     nonisolated func events(
         for user: Account, after position: Position
@@ -93,7 +88,7 @@ actor FeedAuthority {
 
     /// Deletes a post in the name of its author.
     ///
-    /// - Throws: `RefusedCommand` if the feed does not allow it; `AuthorityFailure`.
+    /// - Throws: ``Refusal`` if the feed does not allow it; `AuthorityFailure`.
     func delete(_ post: String, by author: String) async throws {
         let event = FeedEvent(by: author, did: .deleted(post: post))
         let before = last
@@ -107,7 +102,7 @@ actor FeedAuthority {
         }
         last = Task { _ = try? await turn.value }
         if case .rejected(let rejection) = try await turn.value {
-            throw RefusedCommand(status: .conflict, rejection.message)
+            throw Refusal(.conflict, rejection.message)
         }
     }
 

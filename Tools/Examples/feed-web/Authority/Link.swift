@@ -12,11 +12,9 @@ struct Link: Authority {
     /// Open once a page has loaded the feed. Until then, only requests of pages bring events.
     let following: Latch
 
-    /// The name of the wait that the current request has; nil if nobody waits for it. The stage
-    /// holds only fetches that somebody waits for.
-    @TaskLocal static var wait: String?
-    /// Called when the stage holds the request of the wait.
-    @TaskLocal static var noteHold: (@Sendable () -> Void)?
+    /// The name of the wait that the current request has, and what to do when the stage holds it; nil
+    /// if nobody waits for it. The stage holds only fetches that somebody waits for.
+    @TaskLocal static var wait: (name: String, noteHold: @Sendable () -> Void)?
 
     private var account: Account { Account(user)! }
     private var space: SpaceAuthority<FeedRules> { authority.space.authority(for: account) }
@@ -39,7 +37,7 @@ struct Link: Authority {
             text: intent.event.did.words(in: authority.feed),
             content: intent.event.did.content)
         let ruling: StageRuling
-        if try authority.hasDecided(intent.id) {
+        if try authority.space.verdict(on: intent.id) != nil {
             // The first verdict stands, so a person has nothing to rule on.
             try await stage.transmit(request)
             ruling = .byRules
@@ -62,7 +60,7 @@ struct Link: Authority {
         of intent: Submission<FeedEvent>
     ) throws(AuthorityFailure) -> IntentID? {
         guard let other = intent.event.did.subject(by: intent.id.replica),
-            other.number < intent.id.number, try !authority.hasDecided(other)
+            other.number < intent.id.number, try authority.space.verdict(on: other) == nil
         else { return nil }
         return other
     }
@@ -71,12 +69,10 @@ struct Link: Authority {
         try await stage.requireOnline(user)
         if let wait = Self.wait {
             let request = StagedRequest(
-                id: "\(user)/\(wait)", by: user, what: wait, text: "Load the feed", wait: wait)
-            if case .reject(let reason) = try await stage.admit(
-                request, noteHold: Self.noteHold)
-            {
-                throw .unavailable(after: nil, reason: reason)
-            }
+                id: "\(user)/\(wait.name)", by: user, what: wait.name, text: "Load the feed",
+                wait: wait.name)
+            let ruling = try await stage.admit(request, noteHold: wait.noteHold)
+            if case .reject(let reason) = ruling { throw .unavailable(after: nil, reason: reason) }
         } else {
             await following.wait()
         }
@@ -135,6 +131,9 @@ extension FeedAction {
             nil
         }
     }
+
+    /// Whether the action makes a post.
+    var isPost: Bool { content != nil && subject == nil }
 
     /// The post that the action is about, if it must be there.
     var subject: String? {

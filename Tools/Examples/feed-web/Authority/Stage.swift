@@ -5,7 +5,7 @@ import Foundation
 import Observation
 
 /// A request that has reached the authority.
-struct StagedRequest: Hashable, Sendable {
+struct StagedRequest: Hashable, Encodable, Sendable {
     /// The replica and the intent's number, or what is asked for.
     let id: String
     /// The replica.
@@ -43,7 +43,8 @@ struct StagedRequest: Hashable, Sendable {
     private struct Waiting {
         /// Distinguishes a request from an earlier request with the same id.
         let arrival: Int
-        let continuation: CheckedContinuation<Step, Never>
+        /// Takes the ruling; nil if the request is dropped.
+        let continuation: CheckedContinuation<StageRuling?, Never>
         /// Takes the fractions.
         let progress: (@Sendable (Double) -> Void)?
     }
@@ -58,9 +59,6 @@ struct StagedRequest: Hashable, Sendable {
         /// The seconds of the manual clock.
         var now: Double = 0
     }
-
-    /// What becomes of a held request.
-    private enum Step { case rule(StageRuling), drop }
 
     /// Reads the settings. A new stage has no file. Losing the settings would not lose any work, so a
     /// damaged file is only a complaint.
@@ -99,10 +97,10 @@ struct StagedRequest: Hashable, Sendable {
             change { $0.rejectsNext = false }
             return rule(.reject(Self.refusal), on: request)
         }
-        switch await step(of: request, progress, noteHold) {
-        case .rule(let ruling): return rule(ruling, on: request)
-        case .drop: throw .unreachable(reason: "the connection was lost")
+        guard let ruling = await heldRuling(on: request, progress, noteHold) else {
+            throw .unreachable(reason: "the connection was lost")
         }
+        return rule(ruling, on: request)
     }
 
     /// Lets a request reach the authority, at once or after the delay.
@@ -141,17 +139,18 @@ struct StagedRequest: Hashable, Sendable {
         held.contains { $0.id == id } || delayed[id].map { $0 > clock.ui.now() } ?? false
     }
 
-    private func step(
-        of request: StagedRequest, _ progress: (@Sendable (Double) -> Void)?,
+    /// Holds a request, and returns the ruling; nil if it is dropped.
+    private func heldRuling(
+        on request: StagedRequest, _ progress: (@Sendable (Double) -> Void)?,
         _ noteHold: (@Sendable () -> Void)?
-    ) async -> Step {
+    ) async -> StageRuling? {
         arrivals += 1
         let arrival = arrivals
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                guard !Task.isCancelled else { return continuation.resume(returning: .drop) }
+                guard !Task.isCancelled else { return continuation.resume(returning: nil) }
                 // The same request may come again before the first was dropped.
-                resolve(request.id, .drop)
+                resolve(request.id, nil)
                 held.append(request)
                 noteHold?()
                 waiting[request.id] = Waiting(
@@ -159,15 +158,15 @@ struct StagedRequest: Hashable, Sendable {
             }
         } onCancel: {
             Task { @MainActor in
-                if waiting[request.id]?.arrival == arrival { resolve(request.id, .drop) }
+                if waiting[request.id]?.arrival == arrival { resolve(request.id, nil) }
             }
         }
     }
 
-    private func resolve(_ id: String, _ step: Step) {
+    private func resolve(_ id: String, _ ruling: StageRuling?) {
         guard let request = waiting.removeValue(forKey: id) else { return }
         held.removeAll { $0.id == id }
-        request.continuation.resume(returning: step)
+        request.continuation.resume(returning: ruling)
     }
 
     /// Returns whether an intent must come again later, because it builds on an intent that has not
@@ -201,36 +200,23 @@ struct StagedRequest: Hashable, Sendable {
     func hold() { change { $0.isHolding = true } }
 
     /// Decides on a held request by the rules. Without an id, decides on all, and holds no more.
-    func release(_ id: String?) throws(RefusedCommand) {
+    func release(_ id: String?) throws(Refusal) {
         if let id { return try decide(id, .byRules) }
         change { $0.isHolding = false }
-        for request in held { resolve(request.id, .rule(.byRules)) }
+        for request in held { resolve(request.id, .byRules) }
     }
 
     /// Decides on a held request.
-    func decide(_ id: String, _ ruling: StageRuling) throws(RefusedCommand) {
-        for id in try ids(.id(id)) { resolve(id, .rule(ruling)) }
+    func decide(_ id: String, _ ruling: StageRuling) throws(Refusal) {
+        guard waiting[id] != nil else { throw Refusal(.conflict, "\(id) is not held") }
+        resolve(id, ruling)
     }
 
-    /// Reports how far held requests have come.
-    func report(_ fraction: Double, of held: StageCommand.Held) throws(RefusedCommand) {
-        for id in try ids(held) { waiting[id]?.progress?(fraction) }
-    }
-
-    /// Lets held requests fail.
-    func fail(_ held: StageCommand.Held) throws(RefusedCommand) {
-        for id in try ids(held) { resolve(id, .rule(.reject(Self.refusal))) }
-    }
-
-    /// Returns the ids of held requests, at least one.
-    private func ids(_ held: StageCommand.Held) throws(RefusedCommand) -> [String] {
-        let (ids, name) =
-            switch held {
-            case .id(let id): (self.held.map(\.id).filter { $0 == id }, id)
-            case .wait(let wait): (self.held.filter { $0.wait == wait }.map(\.id), wait)
-            }
-        guard !ids.isEmpty else { throw RefusedCommand(status: .conflict, "\(name) is not held") }
-        return ids
+    /// Reports how far the held requests of a wait have come.
+    func report(_ fraction: Double, of wait: String) throws(Refusal) {
+        let requests = held.filter { $0.wait == wait }
+        guard !requests.isEmpty else { throw Refusal(.conflict, "\(wait) is not held") }
+        for request in requests { waiting[request.id]?.progress?(fraction) }
     }
 
     /// Changes the network of a device. Its requests that are on their way are lost.
@@ -239,7 +225,7 @@ struct StagedRequest: Hashable, Sendable {
             if isOnline { $0.offline.remove(user) } else { $0.offline.insert(user) }
         }
         guard !isOnline else { return }
-        for request in held where request.by == user { resolve(request.id, .drop) }
+        for request in held where request.by == user { resolve(request.id, nil) }
     }
 
     func change(_ body: (inout Settings) -> Void) {

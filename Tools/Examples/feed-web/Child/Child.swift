@@ -5,11 +5,8 @@ import Foundation
 
 /// The process with the server. The supervisor starts it again when it ends.
 struct Child {
-    let port: UInt16
+    let options: FeedWeb
     let data: URL
-    let clock: ClockKind
-    let replicas: [String]
-    let seedPosts: Int
     let restarts: Int
 
     /// Printed as a line when the server listens.
@@ -28,15 +25,16 @@ struct Child {
         do {
             try await finishRemovingLogs()
             let world = try await World(
-                at: data, clock: clock, replicas: replicas, seedPosts: seedPosts,
-                restarts: restarts, lost: { Self.end(after: $0) })
+                at: data, clock: options.clock, replicas: options.names,
+                seedPosts: options.seedPosts, restarts: restarts,
+                lost: { Self.end(after: $0) })
             // The supervisor's socket takes the place of the server's own socket.
             try await HTTPServer(
                 address: try .inet(ip4: "127.0.0.1", port: 0), timeout: Self.requestSecondsMax,
                 pool: InheritedSocketPool(
                     HTTPServer.defaultPool(), socket: STDIN_FILENO,
                     isListening: { printAtOnce("\(Self.readyWord)\n") }),
-                logger: .disabled, handler: Server(world: world, gate: Gate(port: port))
+                logger: .disabled, handler: Server(world: world, gate: Gate(port: options.port))
             ).run()
         } catch {
             switch error {
@@ -62,7 +60,7 @@ struct Child {
         let files = FileManager.default
         let removal = Self.removalFile(in: data)
         guard files.fileExists(atPath: removal.path) else { return }
-        for name in replicas.map({ "replica-\($0)" }) + ["archive", "authority"] {
+        for name in options.names.map({ "replica-\($0)" }) + ["archive", "authority"] {
             try await Store<Timeline>.wipe(at: data.appending(path: name), discardingPending: true)
         }
         let settings = World.settingsFile(in: data)

@@ -4,7 +4,6 @@ import FoldbackUI
 
 /// The sources of time of everything in the process: the devices, the authority and the server.
 struct FeedClock: Sendable {
-    let kind: ClockKind
     let ui: UISources
     let sync: SyncSources
     let log: LogSources
@@ -12,8 +11,7 @@ struct FeedClock: Sendable {
     let manual: SettledClock?
 
     /// The system's clock.
-    static let system = FeedClock(
-        kind: .system, ui: .system, sync: .system, log: .system, manual: nil)
+    static let system = FeedClock(ui: .system, sync: .system, log: .system, manual: nil)
 
     /// A clock that moves only when it is told to. Backoff then has no randomness.
     ///
@@ -28,7 +26,7 @@ struct FeedClock: Sendable {
         let sync = SyncSources(
             now: now, sleep: { await ui.sleep(clock.now.advanced(by: $0)) }, jitter: { 1 })
         let log = LogSources(now: now, freshReplica: LogSources.system.freshReplica)
-        return FeedClock(kind: .manual, ui: ui, sync: sync, log: log, manual: clock)
+        return FeedClock(ui: ui, sync: sync, log: log, manual: clock)
     }
 
     /// 2026-01-01T00:00:00Z.

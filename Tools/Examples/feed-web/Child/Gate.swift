@@ -1,7 +1,8 @@
 import FlyingFox
 import Foundation
 
-/// A request that the server does not look at any further, with the reason in words.
+/// A request that is not carried out, with the reason in words. The status of a command that the
+/// present state does not allow is `.conflict`.
 struct Refusal: Error {
     let status: HTTPStatusCode
     let reason: String
@@ -10,9 +11,7 @@ struct Refusal: Error {
     let endsConnection: Bool
 
     init(_ status: HTTPStatusCode, _ reason: String, endsConnection: Bool = false) {
-        self.status = status
-        self.reason = reason
-        self.endsConnection = endsConnection
+        (self.status, self.reason, self.endsConnection) = (status, reason, endsConnection)
     }
 }
 

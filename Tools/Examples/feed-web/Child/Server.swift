@@ -13,62 +13,43 @@ struct Server: HTTPHandler {
             let body = try await gate.body(of: request)
             return try await response(to: request, body)
         } catch {
-            return answer(to: error, request)
-        }
-    }
-
-    private func answer(to error: any Error, _ request: HTTPRequest) -> HTTPResponse {
-        switch error {
-        case let error as RefusedCommand:
-            return .refusal(status(error.status, request), error.reason)
-        case let error as Refusal where error.endsConnection:
-            return .lastAnswer(error.status, error.reason)
-        case let error as Refusal: return .refusal(error.status, error.reason)
-        case CommandError.log(let error), let error as LogError:
-            let status = error.serverStatus ?? status(.conflict, request)
-            return .refusal(status, error.errorDescription ?? "\(error)")
-        case let error as CommandError:
-            return .refusal(status(.conflict, request), error.errorDescription ?? "\(error)")
-        default: return .refusal(.internalServerError, "\(error)")
-        }
-    }
-
-    private func status(
-        _ status: RefusedCommand.Status, _ request: HTTPRequest
-    ) -> HTTPStatusCode {
-        switch status {
-        case .malformed: .badRequest
-        case .unknown: .notFound
-        // A browser reports other codes as errors of the page, and a command that comes too late is
-        // not an error.
-        case .conflict: request.method == .POST ? .ok : .conflict
+            let refusal = Refusal(error)
+            // A browser reports other codes as errors of the page, and a command that comes too late
+            // is not an error.
+            let isLate = refusal.status == .conflict && request.method == .POST
+            return .json(
+                ["error": refusal.reason], isLate ? .ok : refusal.status,
+                isLast: refusal.endsConnection)
         }
     }
 
     private func response(to request: HTTPRequest, _ body: Data) async throws -> HTTPResponse {
+        if request.method == .GET, let (bytes, type) = Self.files[request.path] {
+            return .content(bytes, "text/\(type); charset=utf-8")
+        }
         let path = request.path.split(separator: "/").map(String.init)
         switch (request.method.rawValue, path.first, path.dropFirst().last, path.count) {
         case ("GET", nil, nil, 0): return try await page(request)
-        case ("GET", "feed.css", nil, 1):
-            return .content(PackageResources.feed_css, "text/css; charset=utf-8")
-        case ("GET", "feed.js", nil, 1):
-            return .content(PackageResources.feed_js, "text/javascript; charset=utf-8")
-        case ("GET", "stage.js", nil, 1):
-            return .content(PackageResources.stage_js, "text/javascript; charset=utf-8")
         case ("GET", "r", "events", 3): return try await events(path[1], request)
         case ("GET", "r", "log", 3): return try await log(path[1], request)
         case ("GET", "r", "state", 3): return try await state(path[1], request)
-        case ("GET", "stage", nil, 1): return .json(await world.stageView.shown)
-        case ("POST", "r", "do", 3): return try await perform(path[1], request, try fields(body))
+        case ("GET", "stage", nil, 1): return .json(await world.shownStage)
+        case ("POST", "r", "do", 3): return try await perform(path[1], request, body)
         case ("POST", "stage", nil, 1):
-            try await world.perform(try StageCommand(try fields(body)))
-            return .json(await world.stageView.shown)
+            try await world.perform(try command(StageCommand.self, in: body).0)
+            return .json(await world.shownStage)
         case ("GET", _, _, _), ("POST", _, _, _):
-            throw RefusedCommand(status: .unknown, "there is no \(request.path)")
+            throw Refusal(.notFound, "there is no \(request.path)")
         default:
             throw Refusal(.methodNotAllowed, "\(request.method.rawValue) is not used here")
         }
     }
+
+    private static let files: [String: ([UInt8], String)] = [
+        "/feed.css": (PackageResources.feed_css, "css"),
+        "/feed.js": (PackageResources.feed_js, "javascript"),
+        "/stage.js": (PackageResources.stage_js, "javascript"),
+    ]
 
     private func page(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard let name = request.query["replica"] else {
@@ -86,7 +67,7 @@ struct Server: HTTPHandler {
         let publisher = try await world.screen(name).appear(PageQuery(request.query))
         let stream = EventStream(
             hub: publisher.hub,
-            lastID: request.headers[.lastEventID] ?? request.query["after"])
+            lastID: request.headers[HTTPHeader("Last-Event-ID")] ?? request.query["after"])
         return HTTPResponse(
             statusCode: .ok, headers: .safe.adding(.contentType, "text/event-stream"),
             body: HTTPBodySequence(from: stream))
@@ -115,11 +96,12 @@ struct Server: HTTPHandler {
     }
 
     private func perform(
-        _ name: String, _ request: HTTPRequest, _ fields: CommandFields
+        _ name: String, _ request: HTTPRequest, _ body: Data
     ) async throws -> HTTPResponse {
         let screen = try await world.screen(name)
         let publisher = try await screen.appear(PageQuery(request.query))
-        let number = try await screen.perform(try ReplicaCommand(fields), from: fields.from)
+        let (wanted, control) = try command(ReplicaCommand.self, in: body)
+        let number = try await screen.perform(wanted, from: control)
         await world.settle()
         return .json(Done(number: number?.value, revision: await publisher.hub.revision))
     }
@@ -130,23 +112,18 @@ struct Server: HTTPHandler {
         /// The revision that shows it, or an earlier message does.
         let revision: String
     }
+}
 
-    private func fields(_ body: Data) throws(RefusedCommand) -> CommandFields {
-        do { return try JSONDecoder().decode(CommandFields.self, from: body) } catch {
-            throw RefusedCommand(
-                status: .malformed, "the body must be a JSON object with \"do\": \(error)")
+extension Refusal {
+    fileprivate init(_ error: any Error) {
+        switch error {
+        case let error as Refusal: self = error
+        case CommandError.log(let error), let error as LogError:
+            self.init(error.serverStatus ?? .conflict, error.errorDescription ?? "\(error)")
+        case let error as CommandError:
+            self.init(.conflict, error.errorDescription ?? "\(error)")
+        default: self.init(.internalServerError, "\(error)")
         }
-    }
-}
-
-extension HTTPHeader {
-    fileprivate static let lastEventID = HTTPHeader("Last-Event-ID")
-}
-
-extension PageQuery {
-    fileprivate init(_ query: [HTTPRequest.QueryItem]) {
-        self.init(
-            isArchive: query["scene"] == "archive", isUnhurried: query["policy"] == "unhurried")
     }
 }
 
@@ -192,21 +169,15 @@ extension HTTPResponse {
             statusCode: .ok, headers: .safe.adding(.contentType, type), body: Data(bytes))
     }
 
-    fileprivate static func json(_ value: some Encodable) -> HTTPResponse {
-        content(feed_web.json(value), "application/json")
-    }
-
-    /// A refusal after which the connection ends.
-    fileprivate static func lastAnswer(_ status: HTTPStatusCode, _ reason: String) -> HTTPResponse {
-        let bytes = feed_web.json(["error": reason])
+    /// - Parameter isLast: whether the connection ends after the answer.
+    fileprivate static func json(
+        _ value: some Encodable, _ status: HTTPStatusCode = .ok, isLast: Bool = false
+    ) -> HTTPResponse {
+        let bytes = feed_web.json(value)
         return HTTPResponse(
             statusCode: status, headers: .safe.adding(.contentType, "application/json"),
-            body: HTTPBodySequence(from: LastBytes(bytes: bytes), count: bytes.count))
-    }
-
-    fileprivate static func refusal(_ status: HTTPStatusCode, _ reason: String) -> HTTPResponse {
-        HTTPResponse(
-            statusCode: status, headers: .safe.adding(.contentType, "application/json"),
-            body: Data(feed_web.json(["error": reason])))
+            body: isLast
+                ? HTTPBodySequence(from: LastBytes(bytes: bytes), count: bytes.count)
+                : HTTPBodySequence(data: Data(bytes)))
     }
 }

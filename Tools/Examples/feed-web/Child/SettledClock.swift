@@ -6,14 +6,14 @@ import Synchronization
 /// On a slow machine, a task may run long after its sleep has ended. Until then, nothing else tells
 /// that something will happen.
 final class SettledClock: Sendable {
+    /// How many tasks sleep and wait for a frame.
     private struct Counts {
-        var begun = 0
-        var ended = 0
+        var sleeping = 0
+        var framing = 0
     }
 
     private let clock: ManualClock
-    private let sleeps = Mutex(Counts())
-    private let frames = Mutex(Counts())
+    private let counts = Mutex(Counts())
 
     init(start: Moment) { clock = ManualClock(start: start) }
 
@@ -28,21 +28,20 @@ final class SettledClock: Sendable {
         return UISources(
             now: inner.now,
             sleep: { moment in
-                self.sleeps.withLock { $0.begun += 1 }
+                self.counts.withLock { $0.sleeping += 1 }
                 await inner.sleep(moment)
-                self.sleeps.withLock { $0.ended += 1 }
+                self.counts.withLock { $0.sleeping -= 1 }
             },
             frame: {
-                self.frames.withLock { $0.begun += 1 }
+                self.counts.withLock { $0.framing += 1 }
                 await inner.frame()
-                self.frames.withLock { $0.ended += 1 }
+                self.counts.withLock { $0.framing -= 1 }
             })
     }
 
     /// Whether all tasks that were woken up run again, and no task waits for a frame.
     var isSettled: Bool {
-        let sleeping = sleeps.withLock { $0.begun - $0.ended }
-        return sleeping == clock.wakeUps.count && frames.withLock { $0.begun == $0.ended }
+        counts.withLock { $0.sleeping == clock.wakeUps.count && $0.framing == 0 }
     }
 
     func advance(by duration: Duration) { clock.advance(by: duration) }

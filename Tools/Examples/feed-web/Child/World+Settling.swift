@@ -5,9 +5,9 @@ import FoldbackUI
 /// The manual clock: time passes only on command, and a command waits until nothing more happens.
 extension World {
     /// Moves the clock from one wake-up to the next, and waits each time.
-    func advance(by duration: Duration) async throws(RefusedCommand) {
+    func advance(by duration: Duration) async throws(Refusal) {
         guard let manual = clock.manual else {
-            throw RefusedCommand(status: .conflict, "the clock is the system's; use --clock manual")
+            throw Refusal(.conflict, "the clock is the system's; use --clock manual")
         }
         let end = manual.now.advanced(by: duration)
         await settle()
@@ -35,7 +35,7 @@ extension World {
             if quiet == Self.quietChecks { return }
             _ = try? await Task.sleep(for: .milliseconds(1))
         }
-        let reasons = all.compactMap { screen in
+        let reasons = screens.values.compactMap { screen in
             screen.unsettledPart.map { "\($0) of \(screen.user)" }
         }
         if !manual.isSettled { complain("tasks that were woken up do not run") }
@@ -45,7 +45,7 @@ extension World {
     private static let quietChecks = 4
     private static let checksMax = 5_000
 
-    private var isSettled: Bool { all.allSatisfy { $0.unsettledPart == nil } }
+    private var isSettled: Bool { screens.values.allSatisfy { $0.unsettledPart == nil } }
 }
 
 extension FeedScreen {
@@ -62,13 +62,13 @@ extension FeedScreen {
         return model.rejections.allSatisfy { told.contains($0.number) } ? nil : "the news"
     }
 
-    private var now: Timestamp { clock.sync.now() }
+    private var now: Timestamp { world.clock.sync.now() }
 
     private func isLater(_ time: Timestamp?) -> Bool { time.map { $0 > now } ?? false }
 
     private var isOutboxSettled: Bool {
         let status = replica.sync.status.outbox
-        guard status.inFlight.allSatisfy({ calls.stage.isParked("\(user)/\($0)") }) else {
+        guard status.inFlight.allSatisfy({ world.stage.isParked("\(user)/\($0)") }) else {
             return false
         }
         switch status.pause {
@@ -82,7 +82,7 @@ extension FeedScreen {
             + status.held.count + status.dependentCount
         guard known == replica.store.status.pendingCount else { return false }
         return status.waitingCount == 0 || isLater(status.nextAttempt)
-            || status.inFlight.count >= replica.requestsMax
+            || status.inFlight.count >= Replica.policy.requestsMax
     }
 
     private var isDownlinkSettled: Bool {
@@ -92,8 +92,8 @@ extension FeedScreen {
         case .failing where isLater(status.nextAttempt): return true
         case .failing, nil: break
         }
-        guard !replica.isFollowing else {
-            return stageView.hasAllEvents(user, after: status.through)
+        guard !replica.following.isOpen else {
+            return world.hasAllEvents(user, after: status.through)
         }
         let fetches = waits.running.filter { $0 == "feed" || $0.hasPrefix("open:") }
         // Nothing is fetched after a fetch that was canceled or has failed.
@@ -103,15 +103,12 @@ extension FeedScreen {
     private var areRequestsSettled: Bool {
         let status = replica.sync.status.downlink
         let isDisconnected =
-            calls.stage.settings.offline.contains(user) || !isSignedIn
+            world.stage.settings.offline.contains(user) || !isSignedIn
             || isLater(status.nextAttempt)
         let isSettled = { (wait: String) in
             wait.hasPrefix("boost:") || isDisconnected || self.isParked(wait)
         }
-        return waits.running.allSatisfy(isSettled)
-            && boosts.allSatisfy { number, boost in
-                boost.isRejected || replica.store.overlay.contains { $0.number == number }
-            }
+        return waits.running.allSatisfy(isSettled) && areBoostsSettled
     }
 
     /// The draft is released in a task of its own, after the wait has ended.
@@ -119,7 +116,7 @@ extension FeedScreen {
         upload.map { $0.isOver || waits.running.contains("upload") } ?? true
     }
 
-    private func isParked(_ wait: String) -> Bool { calls.stage.isParked("\(user)/\(wait)") }
+    private func isParked(_ wait: String) -> Bool { world.stage.isParked("\(user)/\(wait)") }
 
     /// The attempts are beside the log, so the revision does not tell.
     private var areMarksSettled: Bool {

@@ -9,10 +9,15 @@ import Foundation
     let clock: FeedClock
     let stage: Stage
     let authority: FeedAuthority
-    let stageView: StageView
+    let archive: Archive
     /// The names of the replicas in their order.
     let names: [String]
-    private let screens: [String: FeedScreen]
+    /// The screens by replica. They and this object keep each other until the process ends.
+    private(set) var screens: [String: FeedScreen] = [:]
+    /// The number of earlier processes.
+    let restarts: Int
+    /// Distinguishes this process from earlier processes.
+    let boot = String(UInt32.random(in: 0 ... .max), radix: 16)
     private let directory: URL
 
     nonisolated static func settingsFile(in directory: URL) -> URL {
@@ -41,28 +46,21 @@ import Foundation
         authority = try await FeedAuthority(
             at: directory.appending(path: "authority"), seeds: try Seeds.events(seedPosts),
             clock: clock, lost: lost)
-        stageView = StageView(stage, authority, clock, replicas: names, restarts: restarts)
-        self.names = names
-        let boot = String(UInt32.random(in: 0 ... .max), radix: 16)
-        let archive = Archive(at: directory.appending(path: "archive"))
-        var screens: [String: FeedScreen] = [:]
+        archive = Archive(at: directory.appending(path: "archive"))
+        (self.names, self.restarts) = (names, restarts)
         for name in names {
             let replica = try await Replica(
                 name, at: directory.appending(path: "replica-\(name)"), stage, authority, clock)
-            screens[name] = FeedScreen(
-                replica, stage, stageView, archive, clock, boot: boot)
+            screens[name] = FeedScreen(replica, in: self)
             replica.start()
         }
-        self.screens = screens
         beat()
         followAuthority()
     }
 
-    var all: [FeedScreen] { Array(screens.values) }
-
-    func screen(_ name: String) throws(RefusedCommand) -> FeedScreen {
+    func screen(_ name: String) throws(Refusal) -> FeedScreen {
         guard let screen = screens[name] else {
-            throw RefusedCommand(status: .unknown, "the replica \"\(name)\" does not exist")
+            throw Refusal(.notFound, "the replica \"\(name)\" does not exist")
         }
         return screen
     }
@@ -103,26 +101,29 @@ import Foundation
         case .hold: stage.hold()
         case .release(let id): try stage.release(id)
         case .reject(let id, let reason): try stage.decide(id, .reject(reason))
-        case .reword(let id, let text): try stage.decide(id, .reword(text))
+        case .reword(let id, let text): try stage.decide(id, .reword(try checked(text)))
         case .rejectNext(let isOn): stage.change { $0.rejectsNext = isOn }
-        case .loseNextAnswer(let isOn): stage.change { $0.losesNextAnswer = isOn }
-        case .setOnline(let isOnline, let name):
-            let screen = try screen(name)
-            stage.setOnline(isOnline, name)
-            screen.replica.setOnline(isOnline)
+        case .offline(let name): try setOnline(false, name)
+        case .online(let name): try setOnline(true, name)
         case .conflict(let name): try await conflict(try screen(name))
         case .crash: end { kill(getpid(), SIGKILL) }
         case .startAgain:
             try Data().write(to: Child.removalFile(in: directory))
             end { exit(Child.newLogs) }
-        case .delay(let seconds): stage.change { $0.delay = seconds }
-        case .boosted(let reach): authority.choices.reach = reach
-        case .fraction(let held, let fraction): try stage.report(fraction, of: held)
-        case .fail(let held): try stage.fail(held)
+        case .delay(let seconds):
+            let seconds = try checked(seconds)
+            stage.change { $0.delay = seconds }
+        case .fraction(let wait, let fraction): try stage.report(fraction, of: wait)
         case .advance(let seconds):
-            try await advance(by: .milliseconds((seconds * 1_000).rounded()))
+            try await advance(by: .milliseconds((checked(seconds) * 1_000).rounded()))
         }
         await settle()
+    }
+
+    private func setOnline(_ isOnline: Bool, _ name: String) throws(Refusal) {
+        let screen = try screen(name)
+        stage.setOnline(isOnline, name)
+        screen.replica.setOnline(isOnline)
     }
 
     /// Ends this process, once the answer is on its way.
@@ -146,7 +147,7 @@ import Foundation
             }
             if let text, text.hasSuffix("\n") { return String(text.dropLast()) }
         }
-        throw RefusedCommand(status: .conflict, "the program that shows the log did not start")
+        throw Refusal(.conflict, "the program that shows the log did not start")
     }
 
     /// How often to look for the file: for 10 s.
@@ -160,7 +161,6 @@ import Foundation
             else { continue }
             return try await authority.delete(post, by: author)
         }
-        throw RefusedCommand(
-            status: .conflict, "hold the answers, then like a post or comment on it")
+        throw Refusal(.conflict, "hold the answers, then like a post or comment on it")
     }
 }

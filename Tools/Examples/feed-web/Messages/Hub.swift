@@ -33,7 +33,10 @@
     func show(
         _ next: ScreenContent, _ rows: [WireRow], _ edits: WireEdits, _ cues: [WireCue]
     ) {
-        var message = Message(from: content, to: next, edits, cues)
+        var message = Message(next, since: content)
+        if !edits.steps.isEmpty { message.steps = edits.steps }
+        if !edits.replacements.isEmpty { message.replacements = edits.replacements }
+        if !cues.isEmpty { message.cues = cues }
         (content, self.rows) = (next, rows)
         guard !message.isEmpty else { return }
         number += 1
@@ -53,8 +56,8 @@
 
     /// The whole content as one message.
     var state: Message {
-        var message = Message(content, rows)
-        message.revision = revision
+        var message = Message(content)
+        (message.revision, message.reset, message.rows) = (revision, true, rows)
         return message
     }
 

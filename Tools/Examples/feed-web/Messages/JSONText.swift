@@ -8,3 +8,8 @@ func json(_ value: some Encodable) -> [UInt8] {
         preconditionFailure("\(value) cannot be encoded: \(error)")
     }
 }
+
+/// Returns the name of an enum's case without its values: the word for it in messages.
+func caseName(_ value: some Any) -> String {
+    Mirror(reflecting: value).children.first?.label ?? "\(value)"
+}

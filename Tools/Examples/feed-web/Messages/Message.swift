@@ -1,5 +1,5 @@
 /// One message to a page. A part that is absent has not changed.
-struct Message: Encodable, Sendable {
+struct Message: Encodable, Equatable, Sendable {
     var revision = ""
     /// True for a message with the whole state; absent otherwise.
     var reset: Bool?
@@ -15,8 +15,8 @@ struct Message: Encodable, Sendable {
     var people: [String: WirePerson]?
     /// Posts whose id is known, and which the device does not have yet.
     var known: [WireKnownPost]?
-    /// Nil inside: the chart is not shown.
-    var chart: WireChart??
+    /// The points; none if the chart is not shown.
+    var chart: [Double]?
     var signedIn: Bool?
     var account: WireAccount?
     var log: WireLog?
@@ -24,11 +24,7 @@ struct Message: Encodable, Sendable {
     var stage: WireStage?
 
     /// Whether nothing has changed.
-    var isEmpty: Bool {
-        rows == nil && steps == nil && feed == nil && waits == nil && blocked == nil
-            && people == nil && known == nil && chart == nil && signedIn == nil && account == nil
-            && log == nil && undo == nil && stage == nil && cues == nil
-    }
+    var isEmpty: Bool { self == Message() }
 }
 
 /// A row of the list.
@@ -56,7 +52,6 @@ struct WireRow: Encodable, Equatable, Sendable {
 struct WireMark: Encodable, Equatable, Sendable {
     let number: UInt64
     let what: String
-    let facet: String?
     let state: String
     /// The state in words.
     let text: String
@@ -65,30 +60,16 @@ struct WireMark: Encodable, Equatable, Sendable {
     let actions: [String]
 }
 
-/// One edit of the list.
-enum WireStep: Encodable, Equatable, Sendable {
-    case insert(Int, WireRow)
-    case delete(Int)
-    case move(Int, to: Int)
-    case change(Int, WireRow)
-
-    private enum Key: String, CodingKey { case insert, delete, move, to, change, row }
-
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: Key.self)
-        switch self {
-        case .insert(let place, let row):
-            try fields.encode(place, forKey: .insert)
-            try fields.encode(row, forKey: .row)
-        case .delete(let place): try fields.encode(place, forKey: .delete)
-        case .move(let place, let target):
-            try fields.encode(place, forKey: .move)
-            try fields.encode(target, forKey: .to)
-        case .change(let place, let row):
-            try fields.encode(place, forKey: .change)
-            try fields.encode(row, forKey: .row)
-        }
-    }
+/// One edit of the list: one of the first four is the place of the edited row.
+struct WireStep: Encodable, Equatable, Sendable {
+    var insert: Int?
+    var delete: Int?
+    var move: Int?
+    var change: Int?
+    /// The new place of a moved row.
+    var to: Int?
+    /// The content of an inserted or changed row.
+    var row: WireRow?
 }
 
 /// A deleted and an inserted row that show the same thing.
@@ -123,10 +104,6 @@ struct WirePerson: Encodable, Equatable, Sendable {
     let followed: Bool
     let state: String
     let marks: [WireMark]
-}
-
-struct WireChart: Encodable, Equatable, Sendable {
-    let points: [Double]
 }
 
 struct WireAccount: Encodable, Equatable, Sendable {
@@ -165,22 +142,10 @@ struct WireUndo: Encodable, Equatable, Sendable {
 }
 
 struct WireStage: Encodable, Equatable, Sendable {
-    struct Held: Encodable, Equatable, Sendable {
-        let id: String
-        let by: String
-        let what: String
-        let text: String
-        /// The wait whose fraction the stage decides.
-        let wait: String?
-        /// The words that can be replaced.
-        let content: String?
-    }
-
     let holding: Bool
-    let held: [Held]
+    let held: [StagedRequest]
     let offline: [String]
     let rejectNext: Bool
-    let loseNextAnswer: Bool
     let delay: Double
     let clock: String
     /// The seconds of a manual clock; 0 for the system's clock, which moves all the time.
@@ -195,32 +160,13 @@ struct WireStage: Encodable, Equatable, Sendable {
 }
 
 /// Something to announce or to focus, once.
-enum WireCue: Encodable, Equatable, Sendable {
-    case announce(String, isAssertive: Bool)
-    /// The focus goes to the indicator of a wait.
-    case focus(wait: String)
-    /// The focus goes back to the element.
-    case restore(String)
-    /// The focus goes back to where it was.
-    case previous
-    case top
-
-    private enum Key: String, CodingKey {
-        case announce, assertive, focus, wait, restore, previous, top
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: Key.self)
-        switch self {
-        case .announce(let text, let isAssertive):
-            try fields.encode(text, forKey: .announce)
-            try fields.encode(isAssertive, forKey: .assertive)
-        case .focus(let wait):
-            try fields.encode("indicator", forKey: .focus)
-            try fields.encode(wait, forKey: .wait)
-        case .restore(let element): try fields.encode(element, forKey: .restore)
-        case .previous: try fields.encode(true, forKey: .previous)
-        case .top: try fields.encode(true, forKey: .top)
-        }
-    }
+struct WireCue: Encodable, Equatable, Sendable {
+    var announce: String?
+    var assertive: Bool?
+    /// The wait whose indicator gets the focus.
+    var focus: String?
+    /// The element that gets the focus back.
+    var restore: String?
+    /// Whether the focus goes to the top of the page.
+    var top: Bool?
 }

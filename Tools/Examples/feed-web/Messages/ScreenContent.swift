@@ -5,7 +5,7 @@ struct ScreenContent: Equatable, Sendable {
     let blocked: [String]
     let people: [String: WirePerson]
     let known: [WireKnownPost]
-    let chart: WireChart?
+    let chart: [Double]
     let signedIn: Bool
     let account: WireAccount
     let log: WireLog
@@ -14,38 +14,22 @@ struct ScreenContent: Equatable, Sendable {
 }
 
 extension Message {
-    /// The whole content.
-    init(_ content: ScreenContent, _ rows: [WireRow]) {
-        reset = true
-        self.rows = rows
-        feed = content.feed
-        waits = content.waits
-        blocked = content.blocked
-        people = content.people
-        known = content.known
-        chart = .some(content.chart)
-        signedIn = content.signedIn
-        account = content.account
-        log = content.log
-        undo = content.undo
-        stage = content.stage
-    }
-
-    /// What has changed.
-    init(from old: ScreenContent, to new: ScreenContent, _ edits: WireEdits, _ cues: [WireCue]) {
-        if !edits.steps.isEmpty { steps = edits.steps }
-        if !edits.replacements.isEmpty { replacements = edits.replacements }
-        if new.feed != old.feed { feed = new.feed }
-        if new.waits != old.waits { waits = new.waits }
-        if new.blocked != old.blocked { blocked = new.blocked }
-        if new.people != old.people { people = new.people }
-        if new.known != old.known { known = new.known }
-        if new.chart != old.chart { chart = .some(new.chart) }
-        if new.signedIn != old.signedIn { signedIn = new.signedIn }
-        if new.account != old.account { account = new.account }
-        if new.log != old.log { log = new.log }
-        if new.undo != old.undo { undo = new.undo }
-        if new.stage != old.stage { stage = new.stage }
-        if !cues.isEmpty { self.cues = cues }
+    /// The parts that have changed since an earlier content; all of them if there is none.
+    init(_ new: ScreenContent, since old: ScreenContent? = nil) {
+        func part<Part: Equatable>(_ path: KeyPath<ScreenContent, Part>) -> Part? {
+            let part = new[keyPath: path]
+            return old?[keyPath: path] == part ? nil : part
+        }
+        feed = part(\.feed)
+        waits = part(\.waits)
+        blocked = part(\.blocked)
+        people = part(\.people)
+        known = part(\.known)
+        chart = part(\.chart)
+        signedIn = part(\.signedIn)
+        account = part(\.account)
+        log = part(\.log)
+        undo = part(\.undo)
+        stage = part(\.stage)
     }
 }

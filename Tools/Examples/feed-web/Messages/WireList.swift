@@ -26,13 +26,13 @@ struct WireList: Sendable {
             case .insertRow(let row, let place):
                 let row = writer.row(row)
                 rows.insert(row, at: place.row)
-                edits.steps.append(.insert(place.row, row))
+                edits.steps.append(WireStep(insert: place.row, row: row))
             case .deleteRow(_, let place):
                 rows.remove(at: place.row)
-                edits.steps.append(.delete(place.row))
+                edits.steps.append(WireStep(delete: place.row))
             case .moveRow(_, let from, let to):
                 rows.insert(rows.remove(at: from.row), at: to.row)
-                edits.steps.append(.move(from.row, to: to.row))
+                edits.steps.append(WireStep(move: from.row, to: to.row))
             case .changeRow(let row, let place, _): change(place.row, to: writer.row(row))
             case .insertSection, .moveSection, .deleteSection: break
             }
@@ -54,7 +54,7 @@ struct WireList: Sendable {
     private mutating func change(_ place: Int, to row: WireRow) {
         guard rows[place] != row else { return }
         rows[place] = row
-        edits.steps.append(.change(place, row))
+        edits.steps.append(WireStep(change: place, row: row))
     }
 
     /// Returns and forgets the edits.

@@ -3,35 +3,18 @@ import FoldbackUI
 /// A wait as a page shows it.
 struct WireWait: Encodable, Equatable, Sendable {
     let phase: String
-    let indicator: WireIndicator?
+    /// `spinner`, `bar`, or `text`, which is the text of the wait.
+    let indicator: String?
+    /// The part of the bar that is full.
+    let fraction: Double?
     let text: String?
     let remaining: String?
     let actions: [String]
-    let blocking: Bool
     /// Whether the overlay of an obstructive wait is shown.
     let overlay: Bool
     let busy: Bool
-    let style: String
     /// What a person can do about a wait that has stalled or failed.
     let recovery: String?
-}
-
-/// What a page draws to show that work goes on.
-enum WireIndicator: Encodable, Equatable, Sendable {
-    case spinner
-    case bar(Double?)
-    case text(String)
-
-    private enum Key: String, CodingKey { case spinner, bar, text }
-
-    func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: Key.self)
-        switch self {
-        case .spinner: try fields.encode(true, forKey: .spinner)
-        case .bar(let fraction): try fields.encode(fraction, forKey: .bar)
-        case .text(let words): try fields.encode(words, forKey: .text)
-        }
-    }
 }
 
 extension WireWait {
@@ -39,62 +22,18 @@ extension WireWait {
     init?(_ shown: ProgressAppearance, _ texts: ProgressTexts) {
         let words = shown.text.map(texts.words)
         switch shown.phase {
-        case .ended(.failed), .instant, .busy, .waiting, .long, .stalled: break
-        case .ended: guard shown.indicator != nil else { return nil }
+        case .busy, .waiting, .long: (busy, recovery) = (true, nil)
+        case .stalled, .ended(.failed): (busy, recovery) = (false, words)
+        case .ended where shown.indicator == nil: return nil
+        case .instant, .ended: (busy, recovery) = (false, nil)
         }
-        phase = shown.phase.name
-        indicator =
-            switch shown.indicator {
-            case nil: nil
-            case .spinner: .spinner
-            case .bar: .bar(shown.fraction)
-            case .text: .text(words ?? "")
-            }
+        phase = caseName(shown.phase)
+        indicator = shown.indicator.map(caseName)
+        fraction = shown.indicator == .bar ? shown.fraction : nil
         text = words
         remaining = shown.remaining.map { "About \($0.words)" }
-        actions = WaitAction.allCases.filter(shown.actions.contains).map(\.name)
-        blocking = shown.isBlocking
+        actions = WaitAction.allCases.filter(shown.actions.contains).map(caseName)
         overlay = shown.isOverlayVisible
-        busy = shown.phase.isBusy
-        style = shown.wait.style.name
-        recovery = shown.phase.isError ? words : nil
-    }
-}
-
-extension ProgressPhase {
-    fileprivate var name: String {
-        switch self {
-        case .instant: "instant"
-        case .busy: "busy"
-        case .waiting: "waiting"
-        case .long: "long"
-        case .stalled: "stalled"
-        case .ended: "ended"
-        }
-    }
-
-    fileprivate var isBusy: Bool {
-        switch self {
-        case .busy, .waiting, .long: true
-        case .instant, .stalled, .ended: false
-        }
-    }
-
-    fileprivate var isError: Bool {
-        switch self {
-        case .stalled, .ended(.failed): true
-        case .instant, .busy, .waiting, .long, .ended: false
-        }
-    }
-}
-
-extension IndicatorStyle {
-    fileprivate var name: String {
-        switch self {
-        case .spinner: "spinner"
-        case .bar: "bar"
-        case .none: "none"
-        }
     }
 }
 

@@ -16,7 +16,7 @@ const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 const now = {
   feed: { edges: {} }, waits: {}, blocked: [], people: {}, known: [], account: {}, stage: null,
   log: { last: 0, lanes: [] },
-  chart: null, signedIn: false, undo: {},
+  chart: [], signedIn: false, undo: {},
 };
 let births = 0;
 
@@ -128,7 +128,8 @@ function paintRow(node, row) {
   const shape = isPlaceholder ? "placeholder" : row.kind;
   if (node.shape !== shape) {
     node.shape = shape;
-    node.replaceChildren(stamp(shape, row.post ?? row.id));
+    // A deleted post has the parts of a comment.
+    node.replaceChildren(stamp(shape === "gone" ? "comment" : shape, row.post ?? row.id));
   }
   attribute(node, "data-kind", row.kind);
   attribute(node, "data-post", row.post);
@@ -224,7 +225,7 @@ function apply(step) {
 
 function numberRows() {
   const rows = [...feed.children].filter((node) => node.shape !== "placeholder");
-  const hasMore = ["more", "loading", "failed"].includes(now.feed.edges?.end);
+  const hasMore = ["more", "loading"].includes(now.feed.edges?.end);
   rows.forEach((node, place) => {
     attribute(node, "aria-posinset", (now.feed.before ?? 0) + place + 1);
     attribute(node, "aria-setsize", now.feed.total ?? (hasMore ? -1 : rows.length));
@@ -326,21 +327,20 @@ function cover(wait) {
 }
 
 function paintWait(node, name, wait) {
-  const { indicator } = wait;
+  const { indicator, fraction = null } = wait;
+  const isText = indicator === "text";
   attribute(node, "data-phase", wait.phase);
   node.bar ??= node.querySelector(".indicator");
   if (!indicator) node.bar.remove();
   else if (!node.bar.isConnected) node.prepend(node.bar);
   if (indicator) {
-    const fraction = indicator.bar ?? null;
-    const words = indicator.text ?? "";
-    attribute(node.bar, "data-shows", Object.keys(indicator)[0]);
+    attribute(node.bar, "data-shows", indicator);
     attribute(node.bar, "aria-label", wait.text ?? labelOfWait(name));
     attribute(node.bar, "aria-valuenow", fraction === null ? null : Math.round(fraction * 100));
     node.bar.style.setProperty("--fraction", fraction ?? 0);
-    text(node.bar, words);
+    text(node.bar, isText ? wait.text ?? "" : "");
   }
-  const isShown = [indicator?.text, wait.recovery].includes(wait.text);
+  const isShown = isText || wait.text === wait.recovery;
   text(node.querySelector(".wait-text"), isShown ? "" : wait.text ?? "");
   const isSaid = wait.remaining && wait.text?.includes(wait.remaining.toLowerCase());
   text(node.querySelector(".wait-remaining"), isSaid ? "" : wait.remaining ?? "");
@@ -392,9 +392,8 @@ function paintFeed() {
   for (const edge of ["start", "end"]) {
     const node = byID(`extend-${edge}`);
     const where = edge === "start" ? "newer" : "older";
-    const words = { loading: `Loading ${where} posts`, failed: "This failed. Try again" };
-    show(node, ["more", "loading", "failed"].includes(edges[edge]));
-    text(node, words[edges[edge]] ?? `Load ${where} posts`);
+    show(node, ["more", "loading"].includes(edges[edge]));
+    text(node, `${edges[edge] === "loading" ? "Loading" : "Load"} ${where} posts`);
   }
 }
 

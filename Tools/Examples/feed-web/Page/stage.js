@@ -346,7 +346,7 @@ function paintFollowed(node, [name, { followed, marks }]) {
 
 /** Draws the chart again if its points are new. */
 function paintChart() {
-  const { points = [] } = now.chart ?? {};
+  const points = now.chart;
   const place = byID("chart");
   const key = points.join(" ");
   attribute(place, "data-empty", points.length === 0);
@@ -375,7 +375,7 @@ function paintChart() {
 
 function moveFocus(cue) {
   if ("focus" in cue) {
-    document.querySelector(`[data-wait="${CSS.escape(cue.wait)}"] .indicator`)?.focus();
+    document.querySelector(`[data-wait="${CSS.escape(cue.focus)}"] .indicator`)?.focus();
   }
   if ("restore" in cue) {
     const node = byID(cue.restore);

@@ -83,21 +83,20 @@ actor Archive {
     let pages: PageModel<RowEntry<String, ArchivedPosts.Row>, Never>
     private let list: ListModel<String, FeedItem>
     private unowned let screen: FeedScreen
-    private let boot: String
     private(set) lazy var publisher = Publisher(
-        boot: boot, list, writer: { [unowned self] in screen.writer },
+        boot: screen.world.boot, list, writer: { [unowned self] in screen.writer },
         content: { [unowned self] in screen.content(feed) },
         adoptCommits: { [model = screen.model] in await model.adoptCommits() })
 
-    init(_ store: Store<ArchivedPosts>, _ screen: FeedScreen, boot: String) {
-        let model = RowsModel(store, sources: screen.clock.ui)
+    init(_ store: Store<ArchivedPosts>, _ screen: FeedScreen) {
+        let model = RowsModel(store, sources: screen.world.clock.ui)
         pages = model.pages(
             of: ArchivedPosts.posts, order: .descending, pageSize: 50, windowMax: 500)
         list = ListModel(of: pages, in: model) { list, entries throws(ListError) in
             list.section(FeedList.section)
             list.items(entries.map(FeedItem.init))
         }
-        (self.screen, self.boot) = (screen, boot)
+        self.screen = screen
     }
 
     private var feed: WireFeed {
@@ -111,11 +110,7 @@ actor Archive {
     }
 
     private static func name(_ edge: RemoteData<EdgeState, Never>) -> String {
-        switch edge {
-        case .notAsked, .loading: "loading"
-        case .success(.more): "more"
-        case .success(.end): "end"
-        }
+        edge.success.map(caseName) ?? "loading"
     }
 }
 

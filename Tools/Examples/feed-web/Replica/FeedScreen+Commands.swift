@@ -22,26 +22,27 @@ extension FeedScreen {
             return try await toggle(.unliked(post: post), back: .liked(post: post), initiator)
         case .delete(let post): return try await perform(.deleted(post: post), initiator)
         case .comment(let post, let text):
-            return try await comment(text, on: post, initiator)
-        case .post(let text): return try await perform(.posted(text), initiator)
+            let event = FeedEvent(by: user, did: .commented(post: post, text: try checked(text)))
+            return try await model.perform(event, from: initiator).number
+        case .post(let text): return try await perform(.posted(try checked(text)), initiator)
         case .follow(let name):
             return try await toggle(.followed(name), back: .unfollowed(name), initiator)
         case .unfollow(let name):
             return try await toggle(.unfollowed(name), back: .followed(name), initiator)
         case .boost(let post): return try await boost(post, initiator)
-        case .retry(let number): return try await retry(number, initiator)
+        case .retry(let number): return try await retry(number)
         case .dismiss(let number):
             try await model.dismiss(number)
-            endBoost(number)
+            boost(of: number)?.value.progress.finish()
         case .withdraw(let number): try await model.withdraw(number)
         case .undo: announce("Undone", try await undo.undo())
         case .redo: announce("Redone", try await undo.redo())
         case .open(let post): try await open(post, initiator)
-        case .upload(let text): return try await post(photo: text, initiator)
-        case .load, .sync: await load(by: initiator)
+        case .upload(let text): return try await post(photo: try checked(text), initiator)
+        case .load: await load(by: initiator)
         case .extend(let edge): try extend(edge)
         case .wait(let name, let action): try await act(action, on: name, initiator)
-        case .reduceMotion(let isReduced): waits.reduceMotion(isReduced)
+        case .motion(let isReduced): waits.reduceMotion(isReduced)
         case .signIn: signIn(initiator)
         case .signOut: setSignedIn(false)
         case .chart: loadChart(initiator)
@@ -73,21 +74,12 @@ extension FeedScreen {
         return try await perform(action, initiator)
     }
 
-    private func comment(
-        _ text: String, on post: String, _ initiator: Initiator
-    ) async throws(CommandError) -> IntentNumber {
-        let event = FeedEvent(by: user, did: .commented(post: post, text: text))
-        return try await model.perform(event, from: initiator).number
-    }
-
     private func announce(_ what: String, _ action: String?) {
-        if let action { tell(.announce("\(what): \(action)", isAssertive: false)) }
+        if let action { tell("\(what): \(action)", isAssertive: false) }
     }
 
-    private func extend(_ edge: ListEdge) throws(RefusedCommand) {
-        guard let archive else {
-            throw RefusedCommand(status: .conflict, "the feed has no more posts")
-        }
+    private func extend(_ edge: ListEdge) throws(Refusal) {
+        guard let archive else { throw Refusal(.conflict, "the feed has no more posts") }
         archive.pages.extend(edge)
     }
 
@@ -95,37 +87,22 @@ extension FeedScreen {
     private func act(
         _ action: WaitAction, on name: String, _ initiator: Initiator
     ) async throws {
-        guard let offered = waits.actions(of: name) else { throw Self.noWait(name) }
+        guard let progress = waits[name], let offered = progress.appearance?.actions else {
+            throw Refusal(.conflict, "the wait \"\(name)\" does not exist")
+        }
         guard offered.contains(action) else {
-            throw RefusedCommand(
-                status: .conflict, "the wait \"\(name)\" does not offer \(action.name) now")
+            throw Refusal(
+                .conflict, "the wait \"\(name)\" does not offer \(caseName(action)) now")
         }
-        if let post = name.split(separator: ":").dropFirst().first.map(String.init) {
-            if name.hasPrefix("boost:") {
-                return try await act(action, onBoostOf: post, initiator)
-            }
-            try Self.known(opened[post], name).perform(action)
-            if action == .cancel { await close(post) }
-            return
-        }
-        switch (name, action) {
+        // The name may end with the id of a post.
+        let parts = name.split(separator: ":").map(String.init)
+        switch (parts[0], action) {
         case ("feed", .restart): await load(by: initiator)
-        case ("feed", _): try Self.known(feed, name).perform(action)
-        case ("chart", _): try Self.known(chart, name).perform(action)
-        case ("signIn", _): try Self.known(signIn, name).perform(action)
-        case ("upload", _): act(action, onUpload: try Self.known(upload, name), initiator)
-        default: throw Self.noWait(name)
+        case ("upload", .restart) where upload?.isOver ?? false: sendPhotoAgain(initiator)
+        case ("boost", .restart): _ = try await restartBoost(of: parts[1])
+        default:
+            await progress.perform(action)
+            if parts[0] == "open", action == .cancel { await close(parts[1]) }
         }
-    }
-
-    static func noWait(_ name: String) -> RefusedCommand {
-        RefusedCommand(status: .conflict, "the wait \"\(name)\" does not exist")
-    }
-
-    private static func known<Model>(_ model: Model?, _ name: String) throws(RefusedCommand)
-        -> Model
-    {
-        guard let model else { throw noWait(name) }
-        return model
     }
 }

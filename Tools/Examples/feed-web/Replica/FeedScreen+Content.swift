@@ -35,10 +35,10 @@ extension FeedScreen {
     func content(_ feed: WireFeed) -> ScreenContent {
         ScreenContent(
             feed: feed, waits: waits.shown, blocked: blocked, people: people,
-            known: stageView.postsUnknown(to: self),
-            chart: chart?.data.success.map(WireChart.init), signedIn: isSignedIn,
-            account: account, log: log, undo: WireUndo(undo: undo.undoName, redo: undo.redoName),
-            stage: stageView.shown)
+            known: world.postsUnknown(to: self),
+            chart: chart?.data.success ?? [], signedIn: isSignedIn, account: account, log: log,
+            undo: WireUndo(undo: undo.undoName, redo: undo.redoName),
+            stage: world.shownStage)
     }
 
     private var blocked: [String] {
@@ -50,7 +50,7 @@ extension FeedScreen {
 
     private var people: [String: WirePerson] {
         let writer = writer
-        let names = model.view.authors.union(stageView.replicas).subtracting([user])
+        let names = model.view.authors.union(world.names).subtracting([user])
         return Dictionary(
             uniqueKeysWithValues: names.map { name in
                 let isFollowed = model.view.feed.followers[name]?.contains(user) ?? false
@@ -72,10 +72,28 @@ extension FeedScreen {
             paused: pause?.words, sync: words)
     }
 
+    private static let lanesMax: UInt64 = 6
+
+    /// The latest intents, each from the entry that recorded it to the entry that settled it.
     private var log: WireLog {
+        // The revision is observed, and the store is not.
+        _ = model.revision
+        let store = replica.store
+        let conflicted = store.snapshot.conflicted
+        let next = store.status.nextIntent.value
         do throws(LogError) {
-            try trace.read(replica.store)
-            return try trace.shown(replica.store)
+            let lanes = try (max(next, Self.lanesMax + 1) - Self.lanesMax..<next).map {
+                number throws(LogError) in
+                let intent = try store.intent(IntentNumber(number))
+                let isSettled = intent.state.isSettled
+                let isConflicted = !isSettled && conflicted.contains(intent.id.number)
+                return WireLane(
+                    number: number, what: intent.event?.did.name ?? "change",
+                    from: intent.sequence.value,
+                    to: isSettled ? intent.answer?.sequence.value : nil,
+                    state: isConflicted ? "conflicted" : intent.state.rawValue)
+            }
+            return WireLog(last: store.status.sequence.value, lanes: lanes)
         } catch {
             // The condition of the model says so on the page.
             complain("the log of \(user) cannot be read: \(error)")

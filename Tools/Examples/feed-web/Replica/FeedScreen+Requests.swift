@@ -13,21 +13,18 @@ extension FeedScreen {
         let style: IndicatorStyle = state.data.isSuccess ? .spinner : .none
         // The downlink goes on by itself when the device is online again.
         let wait = Wait(.loading, initiator: initiator, style: style, isDurable: true)
-        let feed = FetchModel<Position, AuthorityFailure>(
-            wait, state: state, policy: waits.policy, sources: clock.ui
-        ) { [replica, model] report throws(AuthorityFailure) in
+        let feed = request("feed", wait, after: state) {
+            [replica, model] report throws(AuthorityFailure) in
             let position = try await replica.fetched(for: "feed", report)
             await model.adoptCommits()
             return position
         }
         self.feed = feed
-        waits.add(feed.progress, "feed")
-        feed.ask()
         if feed.data.isLoading { await changeList { $0.isLoading = true } }
         Task {
             await feed.waitUntilIdle()
             await changeList { $0.isLoading = false }
-            if feed.data.isSuccess { replica.follow() }
+            if feed.data.isSuccess { replica.following.open() }
         }
     }
 
@@ -37,15 +34,14 @@ extension FeedScreen {
         guard opened[post] == nil else { return }
         if let known = model.view.feed.posts[post] {
             guard known.isDeleted else { return }
-            throw RefusedCommand(status: .conflict, Self.goneReason)
+            throw Refusal(.conflict, Self.goneReason)
         }
-        guard stageView.hasPost(post) else {
-            throw RefusedCommand(status: .conflict, "the post \"\(post)\" does not exist")
+        guard world.hasPost(post) else {
+            throw Refusal(.conflict, "the post \"\(post)\" does not exist")
         }
         let wait = Wait("opening the post", initiator: initiator, isDurable: true)
-        let request = FetchModel<Void, ServerFailure>(
-            wait, policy: waits.policy, sources: clock.ui
-        ) { [replica] report throws(ServerFailure) in
+        let request = request("open:\(post)", wait) {
+            [replica] report throws(ServerFailure) in
             do throws(AuthorityFailure) {
                 _ = try await replica.fetched(for: "open:\(post)", report)
             } catch {
@@ -57,8 +53,6 @@ extension FeedScreen {
             }
         }
         opened[post] = request
-        waits.add(request.progress, "open:\(post)")
-        request.ask()
         await changeList { $0.opened.append(post) }
         Task {
             await request.waitUntilIdle()
@@ -77,30 +71,33 @@ extension FeedScreen {
     /// Loads the chart beside everything else (002:93).
     func loadChart(_ initiator: Initiator) {
         if let chart, chart.state.activity != .idle { return }
-        let request = FetchModel<[Double], ServerFailure>(
-            Wait("loading the chart", initiator: initiator),
-            state: chart?.state ?? FetchState(), policy: waits.policy, sources: clock.ui
-        ) { [calls] _ throws(ServerFailure) in
+        let wait = Wait("loading the chart", initiator: initiator)
+        chart = request("chart", wait, after: chart?.state ?? FetchState()) {
+            [calls] _ throws(ServerFailure) in
             try await calls.ask("chart", "Load the chart")
             return Seeds.chart
         }
-        chart = request
-        waits.add(request.progress, "chart")
-        request.ask()
     }
 
     /// Signs in. Nothing else can be done meanwhile (002:89).
     func signIn(_ initiator: Initiator) {
         if let signIn, signIn.state.activity != .idle { return }
         let wait = Wait("signing in", presentation: .obstructive(.all), initiator: initiator)
-        let request = FetchModel<Void, ServerFailure>(
-            wait, policy: waits.policy, sources: clock.ui
-        ) { [calls, weak self] _ throws(ServerFailure) in
+        signIn = request("signIn", wait) { [calls, weak self] _ throws(ServerFailure) in
             try await calls.ask("signIn", "Sign in")
             await self?.setSignedIn(true)
         }
-        signIn = request
-        waits.add(request.progress, "signIn")
+    }
+
+    /// Begins a request, and shows its wait.
+    func request<Value: Sendable, Failure>(
+        _ name: String, _ wait: Wait, after state: FetchState<Value, Failure> = FetchState(),
+        _ fetch: @escaping @Sendable (FetchReport) async throws(Failure) -> Value
+    ) -> FetchModel<Value, Failure> {
+        let request = FetchModel(
+            wait, state: state, policy: waits.policy, sources: world.clock.ui, fetch)
+        waits.add(request.progress, name)
         request.ask()
+        return request
     }
 }

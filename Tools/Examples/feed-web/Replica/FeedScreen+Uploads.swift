@@ -46,12 +46,10 @@ extension FeedScreen {
         let intent = replica.store.overlay.first { $0.number == draft }
         guard case .postedPhoto(let text, _)? = intent?.event?.did else { return }
         let wait = Wait("sending the photo", initiator: initiator, style: .bar)
-        let request = FetchModel<Void, ServerFailure>(
-            wait, policy: waits.policy, sources: clock.ui
-        ) { [calls] report throws(ServerFailure) in try await calls.upload(text, report) }
+        let request = request("upload", wait) { [calls] report throws(ServerFailure) in
+            try await calls.upload(text, report)
+        }
         upload = Upload(draft: draft, request: request)
-        waits.add(request.progress, "upload")
-        request.ask()
         Task {
             await request.waitUntilIdle()
             await end(request, of: draft)
@@ -66,8 +64,7 @@ extension FeedScreen {
                 unsentPhotos[draft] = UnsentPhoto(reason: "\(error)", isUnreachable: false)
             }
         case .failure(let failure):
-            var isUnreachable = false
-            if case .unreachable = failure { isUnreachable = true }
+            let isUnreachable = if case .unreachable = failure { true } else { false }
             unsentPhotos[draft] = UnsentPhoto(
                 reason: failure.words, isUnreachable: isUnreachable)
         case .notAsked, .loading:
@@ -84,9 +81,8 @@ extension FeedScreen {
         followDrafts(by: .app)
     }
 
-    func act(_ action: WaitAction, onUpload upload: Upload, _ initiator: Initiator) {
-        guard upload.isOver, action == .restart else { return upload.request.perform(action) }
-        unsentPhotos[upload.draft] = nil
+    func sendPhotoAgain(_ initiator: Initiator) {
+        if let upload { unsentPhotos[upload.draft] = nil }
         followDrafts(by: initiator)
     }
 }

@@ -13,9 +13,8 @@ import Synchronization
     /// What the person can undo. Comments and boosts are not in it, because nothing reverses them.
     let undo: UndoModel<FeedEvent>
     let waits: Waits
-    @ObservationIgnored let stageView: StageView
+    @ObservationIgnored let world: World
     @ObservationIgnored let calls: ServerCalls
-    @ObservationIgnored let clock: FeedClock
     /// What the rows depend on beside the view.
     @ObservationIgnored private let input = Input(FeedList())
 
@@ -28,8 +27,8 @@ import Synchronization
     var upload: Upload?
     /// The drafts whose photos were not sent. They wait for a person, or for the network.
     @ObservationIgnored var unsentPhotos: [IntentNumber: UnsentPhoto] = [:]
-    /// The waits of boosts that have no answer yet.
-    @ObservationIgnored var boosts: [IntentNumber: Boost] = [:]
+    /// The boosts that have had a wait, by post.
+    @ObservationIgnored var boosts: [String: Boost] = [:]
     /// Why nothing is sent.
     private(set) var pause: SyncPause?
     /// What the sync does.
@@ -40,41 +39,32 @@ import Synchronization
     }
     private(set) var isSignedIn: Bool
 
-    @ObservationIgnored private let boot: String
     @ObservationIgnored private(set) lazy var publisher = Publisher(
-        boot: boot, list, writer: { [unowned self] in writer },
+        boot: world.boot, list, writer: { [unowned self] in writer },
         content: { [unowned self] in content(wireFeed) },
         adoptCommits: { [model] in await model.adoptCommits() })
     /// Made when a page asks for it.
     @ObservationIgnored private(set) var archive: ArchiveScreen?
-    @ObservationIgnored private let archived: Archive
-    @ObservationIgnored var trace = LogTrace()
     /// The rejections that were told.
-    @ObservationIgnored var told: Set<IntentNumber> = []
+    @ObservationIgnored private(set) var told: Set<IntentNumber> = []
     /// The intents that did not apply when a person was last told of conflicts.
     @ObservationIgnored private(set) var toldConflicts: Set<IntentNumber> = []
-    /// The names of intents, which do not change.
-    @ObservationIgnored private var names: [IntentNumber: String] = [:]
 
     var user: String { replica.name }
 
-    init(
-        _ replica: Replica, _ stage: Stage, _ stageView: StageView, _ archived: Archive,
-        _ clock: FeedClock, boot: String
-    ) {
-        (self.replica, self.stageView, self.archived) = (replica, stageView, archived)
-        (self.clock, self.boot) = (clock, boot)
-        calls = ServerCalls(user: replica.name, stage: stage, clock: clock)
-        isSignedIn = !stage.settings.signedOut.contains(replica.name)
+    init(_ replica: Replica, in world: World) {
+        (self.replica, self.world) = (replica, world)
+        calls = ServerCalls(user: replica.name, stage: world.stage)
+        isSignedIn = !world.stage.settings.signedOut.contains(replica.name)
         status = StatusModel(replica.sync.status)
-        model = OptimisticModel(replica.store, sources: clock.ui)
+        model = OptimisticModel(replica.store, sources: world.clock.ui)
         undo = model.undoModel()
         list = ListModel(of: model) { [input] list, timeline throws(ListError) in
             input.value.build(&list, timeline)
         } ghost: { intent, timeline in
             FeedList.ghost(of: intent, in: timeline)
         }
-        waits = Waits(clock.ui)
+        waits = Waits()
         waits.hear = { [weak self] in self?.tell($0) }
         listen()
         // The last process may have ended during an upload.
@@ -82,10 +72,7 @@ import Synchronization
     }
 
     private func listen() {
-        for number in replica.store.rejections {
-            told.insert(number)
-            names[number] = (try? replica.store.intent(number))?.event?.did.name
-        }
+        told = Set(replica.store.rejections)
         Task { [weak self, news = model.news(after: model.revision)] in
             do {
                 for try await answered in news { self?.note(answered) }
@@ -105,35 +92,31 @@ import Synchronization
     private func note(_ answered: AnsweredIntent<FeedEvent>) {
         guard case .rejected(let rejection) = answered.answer.content,
             told.insert(answered.answer.intent).inserted,
-            boosts[answered.answer.intent] == nil
+            !hasWait(answered.answer.intent)
         else { return }
         guard case .user = answered.initiator else { return }
         let what = answered.event?.did.name.capitalized ?? "Change"
-        tell(.announce("\(what) rejected. \(rejection.message)", isAssertive: true))
+        tell("\(what) rejected. \(rejection.message)", isAssertive: true)
     }
 
     /// Tells a person that an intent does not apply any more. The view is without it already.
     private func noteConflicts(_ snapshot: Snapshot<Timeline>) async {
-        let new = snapshot.conflicted.filter { !toldConflicts.contains($0) && boosts[$0] == nil }
+        let new = snapshot.conflicted.filter { !toldConflicts.contains($0) && !hasWait($0) }
         defer { toldConflicts = Set(snapshot.conflicted) }
         guard !new.isEmpty else { return }
         await model.adoptCommits()
         for number in new {
             let reason = snapshot.conflict(of: number) ?? ""
-            tell(
-                .announce(
-                    "Your \(name(of: number)) does not fit any more: \(reason).", isAssertive: true)
-            )
+            tell("Your \(name(of: number)) does not fit any more: \(reason).", isAssertive: true)
         }
     }
 
     private func noteStatus(_ status: SyncStatus) {
-        if pause != status.outbox.pause {
-            pause = status.outbox.pause
-            if pause == nil { retryUnreachable() }
-            publisher.rewriteMarks()
-        }
-        noteBoosts()
+        guard pause != status.outbox.pause else { return }
+        pause = status.outbox.pause
+        model.waitCause = pause?.cause ?? .unknown
+        if pause == nil { retryUnreachable() }
+        publisher.rewriteMarks()
     }
 
     /// A page shows the screen.
@@ -148,10 +131,14 @@ import Synchronization
     /// Opens the archive if no page has shown it yet.
     func archivePublisher() async throws -> Publisher {
         if let archive { return archive.publisher }
-        let store = try await archived.store()
-        let made = archive ?? ArchiveScreen(store, self, boot: boot)
+        let store = try await world.archive.store()
+        let made = archive ?? ArchiveScreen(store, self)
         archive = made
         return made.publisher
+    }
+
+    func tell(_ words: String, isAssertive: Bool) {
+        tell(WireCue(announce: words, assertive: isAssertive))
     }
 
     func tell(_ cue: WireCue) {
@@ -167,7 +154,7 @@ import Synchronization
 
     func setSignedIn(_ isSignedIn: Bool) {
         self.isSignedIn = isSignedIn
-        calls.stage.change {
+        world.stage.change {
             if isSignedIn { $0.signedOut.remove(user) } else { $0.signedOut.insert(user) }
         }
         replica.setSignedIn(isSignedIn)
@@ -181,12 +168,7 @@ import Synchronization
 
     /// What an intent that has a mark does, in one word.
     func name(of number: IntentNumber) -> String {
-        if let name = names[number] { return name }
-        let intent = replica.store.overlay.last { $0.number == number }
-        // The intent may not be in the log yet.
-        guard let name = intent?.event?.did.name else { return "change" }
-        names[number] = name
-        return name
+        (try? replica.store.intent(number))?.event?.did.name ?? "change"
     }
 }
 

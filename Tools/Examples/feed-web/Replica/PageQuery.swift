@@ -1,9 +1,13 @@
+import FlyingFox
 import FoldbackUI
 
 /// What the address of a page says beside the replica.
-struct PageQuery: Hashable, Sendable {
-    var isArchive = false
-    var isUnhurried = false
+struct PageQuery {
+    let isArchive: Bool
+    let policy: ProgressPolicy
 
-    var policy: ProgressPolicy { isUnhurried ? .unhurried : ProgressPolicy() }
+    init(_ query: [HTTPRequest.QueryItem] = []) {
+        isArchive = query["scene"] == "archive"
+        policy = query["policy"] == "unhurried" ? .unhurried : ProgressPolicy()
+    }
 }

@@ -9,28 +9,24 @@ import Foundation
     let name: String
     let store: Store<Timeline>
     let sync: Sync<Timeline>
-    private let following: Latch
+    /// Open once events are fetched as they come. The first come with the request of a page, so that
+    /// it can show how it loads.
+    let following = Latch()
 
     /// Every intent has its own request, so that the stage can answer them in any order.
-    private static let policy = SyncPolicy(
+    static let policy = SyncPolicy(
         intentsPerRequestMax: 1, requestsMax: 16, backoffMin: .seconds(1),
         backoffMax: .seconds(60), delayMax: .seconds(3600))
-
-    /// The number of requests that are sent at once.
-    var requestsMax: Int { Self.policy.requestsMax }
 
     init(
         _ name: String, at directory: URL, _ stage: Stage, _ authority: FeedAuthority,
         _ clock: FeedClock
-    )
-        async throws
-    {
+    ) async throws {
         guard let id = ReplicaID(name) else { preconditionFailure("\(name) is not a replica id") }
         self.name = name
         store = try await Store.open(
             at: directory, Timeline.self, confirmedBy: .downlink, durability: .durable,
             replica: .exactly(id), sources: clock.log)
-        following = Latch()
         sync = Sync(
             store,
             with: Link(user: name, stage: stage, authority: authority, following: following),
@@ -39,19 +35,12 @@ import Foundation
         if stage.settings.signedOut.contains(name) { setSignedIn(false) }
     }
 
-    /// Begins to send. Events are fetched as they come after ``follow()``.
+    /// Begins to send.
     func start() {
         Task { [sync, name] in
             do { try await sync.run() } catch { complain("\(name)'s sync has ended: \(error)") }
         }
     }
-
-    /// Whether events are fetched as they come.
-    var isFollowing: Bool { following.isOpen }
-
-    /// Begins to fetch events as they come. The first come with the request of a page, so that it can
-    /// show how it loads. Further calls do nothing.
-    func follow() { following.open() }
 
     /// Fetches everything that the authority has now.
     ///
@@ -73,23 +62,16 @@ import Foundation
         let noteHold: @Sendable () -> Void = {
             report.cause(.failing(reason: "The server holds this request"))
         }
-        let result = await Link.$wait.withValue(wait) {
-            await Link.$noteHold.withValue(noteHold) { await fetchResult() }
+        let result: Downlink<Timeline>.FetchResult
+        do {
+            result = try await Link.$wait.withValue((wait, noteHold)) { try await sync.fetch() }
+        } catch {
+            throw .failed(reason: "\(error)")
         }
         switch result {
-        case .success(.caughtUp(let through)): return through
-        case .success(.failed(let failure)): throw failure
-        case .success:
-            throw .unreachable(reason: "the request was stopped")
-        case .failure(let error): throw .failed(reason: "\(error)")
-        }
-    }
-
-    private nonisolated func fetchResult() async -> Result<
-        Downlink<Timeline>.FetchResult, SyncError
-    > {
-        do throws(SyncError) { return .success(try await sync.fetch()) } catch {
-            return .failure(error)
+        case .caughtUp(let through): return through
+        case .failed(let failure): throw failure
+        default: throw .unreachable(reason: "the request was stopped")
         }
     }
 

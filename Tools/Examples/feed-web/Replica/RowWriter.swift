@@ -29,33 +29,31 @@ struct RowWriter {
             liked: isPost ? item.likers.contains(user) : nil, likers: isPost ? item.likers : nil,
             comments: isPost ? item.commentCount : nil, reach: isPost ? item.reach : nil,
             photo: item.photo, loaded: true, mine: item.by == user,
-            state: row.status.worst?.name ?? "settled", ghost: row.isGhost,
+            state: state(row.status), ghost: row.isGhost,
             marks: marks(row.status, isGone: item.isGone))
     }
 
     func person(isFollowed: Bool, _ status: ItemStatus) -> WirePerson {
-        WirePerson(
-            followed: isFollowed, state: status.worst?.name ?? "settled", marks: marks(status))
+        WirePerson(followed: isFollowed, state: state(status), marks: marks(status))
+    }
+
+    private func state(_ status: ItemStatus) -> String {
+        status.worst.map(caseName) ?? "settled"
     }
 
     /// - Parameter isGone: whether the post is deleted, so that only a retry of a restoration can
     ///   succeed.
     private func marks(_ status: ItemStatus, isGone: Bool = false) -> [WireMark] {
         status.marks.map { mark in
-            var actions = actions(mark)
+            var actions = mark.actions
+            if unsent[mark.number] != nil { actions.insert(.retry) }
             let what = what(mark.number)
             if isGone, what != "restore" { actions.remove(.retry) }
             return WireMark(
-                number: mark.number.value, what: what, facet: mark.facet?.name,
-                state: mark.state.name, text: text(mark), reason: mark.state.reason,
-                attempts: mark.attempt?.count ?? 0,
-                actions: MarkAction.allCases.filter(actions.contains).map(\.name))
+                number: mark.number.value, what: what, state: caseName(mark.state),
+                text: text(mark), reason: mark.state.reason, attempts: mark.attempt?.count ?? 0,
+                actions: MarkAction.allCases.filter(actions.contains).map(caseName))
         }
-    }
-
-    /// What a person can do, also about the photo of a draft.
-    private func actions(_ mark: IntentMark) -> Set<MarkAction> {
-        unsent[mark.number] == nil ? mark.actions : mark.actions.union([.retry])
     }
 
     private func text(_ mark: IntentMark) -> String {
@@ -83,30 +81,11 @@ struct RowWriter {
 }
 
 extension MarkState {
-    var name: String {
-        switch self {
-        case .accepted: "accepted"
-        case .pending: "pending"
-        case .conflicted: "conflicted"
-        case .rejected: "rejected"
-        }
-    }
-
     fileprivate var reason: String? {
         switch self {
         case .accepted, .pending: nil
         case .conflicted(let reason): reason
         case .rejected(let rejection): rejection.message
-        }
-    }
-}
-
-extension MarkAction {
-    fileprivate var name: String {
-        switch self {
-        case .retry: "retry"
-        case .dismiss: "dismiss"
-        case .withdraw: "withdraw"
         }
     }
 }

@@ -6,14 +6,6 @@ import FoldbackUI
 struct ServerCalls: Sendable {
     let user: String
     let stage: Stage
-    let clock: FeedClock
-
-    /// Returns when the server has answered.
-    ///
-    /// - Parameter wait: the name of the wait that the request has.
-    func ask(_ wait: String, _ text: String) async throws(ServerFailure) {
-        try await ask(wait, text, progress: nil)
-    }
 
     /// Sends a photo, and reports the part that has arrived.
     ///
@@ -27,7 +19,7 @@ struct ServerCalls: Sendable {
             try await requireOnline()
             report.fraction(Double(part) / Double(parts))
         }
-        try await ask("upload", "Upload: \(text)") { report.fraction($0) }
+        try await ask("upload", "Upload: \(text)", progress: { report.fraction($0) })
         report.fraction(1)
     }
 
@@ -37,8 +29,13 @@ struct ServerCalls: Sendable {
         }
     }
 
-    private func ask(
-        _ wait: String, _ text: String, progress: (@Sendable (Double) -> Void)?
+    /// Returns when the server has answered.
+    ///
+    /// - Parameters:
+    ///   - wait: the name of the wait that the request has.
+    ///   - progress: takes fractions while the stage holds the request.
+    func ask(
+        _ wait: String, _ text: String, progress: (@Sendable (Double) -> Void)? = nil
     ) async throws(ServerFailure) {
         let request = StagedRequest(
             id: "\(user)/\(wait)", by: user, what: wait, text: text, wait: wait)

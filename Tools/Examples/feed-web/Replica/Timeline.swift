@@ -15,14 +15,9 @@ struct Timeline: Projection, Equatable {
 
     mutating func apply(_ event: FeedEvent, _ context: EventContext) throws(FeedError) {
         try feed.apply(event, context)
-        switch event.did {
-        case .posted, .postedPhoto:
-            order.append(context.id())
-            authors.insert(event.by)
-        case .deleted, .restored, .liked, .unliked, .commented, .boosted, .followed, .unfollowed,
-            .blocked, .unblocked:
-            break
-        }
+        guard event.did.isPost else { return }
+        order.append(context.id())
+        authors.insert(event.by)
     }
 
     /// The posts, also deleted ones, from the newest to the oldest.

@@ -5,13 +5,10 @@ import Observation
 @MainActor @Observable final class Waits {
     private var models: [String: ProgressModel] = [:]
     @ObservationIgnored var policy = ProgressPolicy()
-    @ObservationIgnored private let sources: UISources
     @ObservationIgnored private let texts = ProgressTexts.english
     /// Gets each cue once.
     @ObservationIgnored var hear: @MainActor (WireCue) -> Void = { _ in }
     @ObservationIgnored private var isMotionReduced = false
-
-    init(_ sources: UISources) { self.sources = sources }
 
     /// All waits that a view shows.
     var shown: [String: WireWait] {
@@ -23,15 +20,7 @@ import Observation
     /// The appearances of all waits, for what they block.
     var appearances: [ProgressAppearance] { models.values.compactMap(\.appearance) }
 
-    /// What a person can do about a wait now; nil if the wait does not exist.
-    func actions(of name: String) -> Set<WaitAction>? { models[name]?.appearance?.actions }
-
-    /// Starts a wait.
-    func start(_ name: String, _ wait: Wait) -> (ProgressModel, ProgressModel.Run) {
-        let model = ProgressModel(policy: policy, sources: sources)
-        add(model, name)
-        return (model, model.start(wait))
-    }
+    subscript(name: String) -> ProgressModel? { models[name] }
 
     /// Shows the waits of another model.
     func add(_ model: ProgressModel, _ name: String) {
@@ -41,17 +30,14 @@ import Observation
         models[name] = model
         // Ends with the model.
         Task { [weak self, texts, cues = model.cues] in
-            for await cue in cues { self?.hear(WireCue(cue, of: name, texts)) }
+            for await cue in cues {
+                if let cue = WireCue(cue, of: name, texts) { self?.hear(cue) }
+            }
         }
     }
 
     /// The names of the waits that have not ended.
-    var running: [String] {
-        models.compactMap { name, model in
-            if case .ended? = model.appearance?.phase { return nil }
-            return model.appearance == nil ? nil : name
-        }
-    }
+    var running: [String] { models.filter(\.value.isRunning).map(\.key) }
 
     func reduceMotion(_ isReduced: Bool) {
         isMotionReduced = isReduced
@@ -60,6 +46,12 @@ import Observation
 }
 
 extension ProgressModel {
+    var isRunning: Bool {
+        if case .ended? = appearance?.phase { false } else { appearance != nil }
+    }
+
+    var hasFailed: Bool { if case .ended(.failed)? = appearance?.phase { true } else { false } }
+
     /// Whether a view shows the wait or its end.
     fileprivate var isVisible: Bool {
         appearance.flatMap { WireWait($0, .english) } != nil
@@ -67,15 +59,17 @@ extension ProgressModel {
 }
 
 extension WireCue {
+    /// Nil if the browser does it: a dialog that closes gives the focus back.
+    ///
     /// - Parameter wait: the name of the wait whose indicator may get the focus.
-    init(_ cue: Cue, of wait: String, _ texts: ProgressTexts) {
+    init?(_ cue: Cue, of wait: String, _ texts: ProgressTexts) {
         switch cue {
         case .announce(let text, let politeness):
-            self = .announce(texts.words(for: text), isAssertive: politeness == .assertive)
-        case .moveFocus(.indicator), .restoreFocus(.indicator): self = .focus(wait: wait)
-        case .moveFocus(.origin(let id)), .restoreFocus(.origin(let id)): self = .restore(id)
-        case .moveFocus(.previous), .restoreFocus(.previous): self = .previous
-        case .moveFocus(.top), .restoreFocus(.top): self = .top
+            self.init(announce: texts.words(for: text), assertive: politeness == .assertive)
+        case .moveFocus(.indicator), .restoreFocus(.indicator): self.init(focus: wait)
+        case .moveFocus(.origin(let id)), .restoreFocus(.origin(let id)): self.init(restore: id)
+        case .moveFocus(.previous), .restoreFocus(.previous): return nil
+        case .moveFocus(.top), .restoreFocus(.top): self.init(top: true)
         }
     }
 }

@@ -6,19 +6,18 @@ struct DataFolder {
     private let isTemporary: Bool
 
     /// - Parameter path: nil for a new folder.
-    init(_ path: String?) throws(StartError) {
+    init(_ path: String?) throws {
         isTemporary = path == nil
         if let path {
             self.path = path
             return
         }
-        let pattern = FileManager.default.temporaryDirectory.appending(path: "feed-web-XXXXXX")
-        var name = Array(pattern.path.utf8CString)
-        guard mkdtemp(&name) != nil else {
-            let reason = String(cString: strerror(errno))
-            throw StartError("no folder can be made at \(pattern.path): \(reason)")
-        }
-        self.path = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let files = FileManager.default
+        self.path = files.temporaryDirectory.appending(path: "feed-web-\(UUID())").path
+        // Only the user may read it.
+        try files.createDirectory(
+            atPath: self.path, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
     }
 
     /// Removes the folder if it is temporary.

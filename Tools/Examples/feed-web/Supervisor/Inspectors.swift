@@ -1,5 +1,6 @@
 import FoldbackReplay
 import Foundation
+import Processes
 
 /// The processes that show the logs of the devices, each in a page of its own. The supervisor runs
 /// them, so they go on when the server is killed. A device's log is shown once a page asks for it.
@@ -10,13 +11,8 @@ struct Inspectors {
     static let command = "inspect"
     /// The folder for the logs.
     let data: String
-    private var running: [String: Inspector] = [:]
-
-    /// A process, and the pipe that it ends with.
-    private struct Inspector {
-        let process: Process
-        let input: Pipe
-    }
+    /// Each ends when this releases it, or when its input ends.
+    private var running: [String: RunningProcess] = [:]
 
     /// Removes the addresses of an earlier run that was killed.
     init(data: String) {
@@ -27,13 +23,13 @@ struct Inspectors {
 
     /// Shows the log of a device, unless it is shown. A failure is only a complaint: the feed goes on.
     mutating func show(_ name: String) {
-        if let inspector = running[name], inspector.process.isRunning { return }
+        if running[name]?.isRunning ?? false { return }
         do { running[name] = try start(name) } catch {
             complain("the log of \(name) cannot be shown: \(error)")
         }
     }
 
-    private func start(_ name: String) throws -> Inspector {
+    private func start(_ name: String) throws -> RunningProcess {
         let file = Self.file(for: name, in: data)
         unlink(file)
         // Only the user may read it, because the address lets everybody in who knows it.
@@ -41,23 +37,17 @@ struct Inspectors {
         guard output >= 0 else {
             throw StartError("\(file) cannot be made: \(String(cString: strerror(errno)))")
         }
-        let inspector = Inspector(process: Process(), input: Pipe())
-        inspector.process.executableURL = Bundle.main.executableURL
-        inspector.process.arguments = [Self.command, "\(data)/replica-\(name)"]
-        inspector.process.standardInput = inspector.input
-        inspector.process.standardOutput = FileHandle(fileDescriptor: output, closeOnDealloc: true)
-        try inspector.process.run()
-        return inspector
+        return try RunningProcess(
+            [Bundle.main.executablePath!, Self.command, "\(data)/replica-\(name)"], input: .pipe,
+            output: .file(FileHandle(fileDescriptor: output, closeOnDealloc: true)),
+            errors: .inherited)
     }
 
     /// Ends all of them, and removes their addresses.
     mutating func end() {
-        for (name, inspector) in running {
-            if inspector.process.isRunning { kill(inspector.process.processIdentifier, SIGKILL) }
-            inspector.process.waitUntilExit()
-            unlink(Self.file(for: name, in: data))
-        }
+        let names = Array(running.keys)
         running = [:]
+        for name in names { unlink(Self.file(for: name, in: data)) }
     }
 
     private static let prefix = "inspector-"
