@@ -40,6 +40,7 @@ extension BrowserTests {
 
                 try await page.click("#stage-offline")
                 try await page.until("document.querySelector('#link').innerText === 'offline'")
+                #expect(try await page.string("document.querySelector('#link').role") == "status")
                 let other = try #require(try await page.rows("post").first)
                 try await page.click("[id='like-\(other)']")
                 try await page.until(other, is: "pending")
@@ -99,60 +100,6 @@ extension BrowserTests {
                 try await page.begin("[id='like-\(post)']", holding: "mia-4")
                 try await page.press("stage-release")
                 #expect(try await page.focus() == "held-title")
-                try await page.check()
-            }
-        }
-
-        @Test func `a stalled wait that covers the page hears Esc`() async throws {
-            try await BrowserTests.withPage(query: "&scene=waits") { page in
-                try await page.signOut()
-                #expect(try await page.focus() != "BODY")
-                try await page.server.hold()
-                try await page.begin("#sign-in", holding: "mia-signIn")
-                try await page.advance(milliseconds: 100)
-                #expect(
-                    try await page.string("document.querySelector('#sign-in').ariaBusy") == "true")
-                try await page.advance(milliseconds: 29_900)
-                #expect(try await page.wait("signIn").indicator == nil)
-                #expect(
-                    try await page.bool(
-                        "document.querySelector('#overlay').contains(document.activeElement)"))
-                try await page.check()
-                try await page.browser.press(.escape)
-                try await page.until("!document.querySelector('#overlay').open")
-                try await page.settle()
-                #expect(try await page.focus() == "sign-in")
-            }
-        }
-
-        @Test func `the focus stays in the card when its button is hidden`() async throws {
-            try await BrowserTests.withPage(query: "&scene=waits") { page in
-                try await page.signOut()
-                try await page.server.hold()
-                try await page.begin("#sign-in", holding: "mia-signIn")
-                try await page.advance(milliseconds: 1_000)
-                try await page.server.release()
-                try await page.until("document.querySelector('#signed-in').checkVisibility()")
-                try await page.advance(milliseconds: 1_000)
-                #expect(try await page.focus() == "signed-in-text")
-                try await page.check()
-            }
-        }
-
-        @Test func `the wait of a placeholder can be seen by all`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                try await page.server.stage(["do": "offline", "replica": "mia"])
-                try await page.server.perform(["do": "post", "text": "Shared"], as: "ben")
-                try await page.until("document.querySelector('#known button')")
-                try await page.click("#known button")
-                try await page.until("document.querySelector('[data-kind=post] .bone')")
-                try await page.settle()
-                let row = "document.querySelector('.bone').closest('article')"
-                #expect(try await page.string("\(row).ariaHidden") == "true")
-                try await page.advance(milliseconds: 10_000)
-                #expect(try await page.bool("\(row).querySelector('.wait button') !== null"))
-                #expect(try await page.bool("!\(row).ariaHidden && \(row).ariaBusy === 'true'"))
                 try await page.check()
             }
         }
@@ -218,20 +165,6 @@ extension BrowserTests {
             }
         }
 
-        @Test func `an unhurried wait does not move before its indicator`() async throws {
-            try await BrowserTests.withPage(
-                query: "&scene=waits&policy=unhurried", before: { try await $0.hold() }
-            ) { page in
-                try await page.begin("#chart-load", holding: "mia-chart")
-                try await page.advance(milliseconds: 999)
-                #expect(
-                    try await page.string("document.querySelector('#chart').ariaBusy") == "true")
-                #expect(try await page.number("document.getAnimations().length") == 0)
-                try await page.advance(milliseconds: 1)
-                #expect(try await page.number("document.getAnimations().length") > 0)
-            }
-        }
-
         @Test func `Ctrl with Home or End leaves the feed`() async throws {
             try await BrowserTests.withPage { page in
                 try await page.loaded()
@@ -245,16 +178,6 @@ extension BrowserTests {
                         """)
                     #expect(try await page.focus() == target)
                 }
-            }
-        }
-
-        @Test func `the state of the connection is announced`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                #expect(try await page.string("document.querySelector('#link').role") == "status")
-                try await page.click("#stage-offline")
-                try await page.until("document.querySelector('#link').innerText === 'offline'")
-                try await page.check()
             }
         }
     }
@@ -281,13 +204,6 @@ extension FeedPage {
         try await browser.run("document.getElementById('\(id)').focus()")
         try await browser.press(.enter)
         try await until("!document.getElementById('\(id)')?.checkVisibility()")
-        try await settle()
-    }
-
-    fileprivate func signOut() async throws {
-        guard try await server.state(of: "mia")["signedIn"] == true else { return }
-        try await click("#sign-out")
-        try await until("document.querySelector('#sign-in').checkVisibility()")
         try await settle()
     }
 }

@@ -73,6 +73,12 @@ extension BrowserTests {
                 let placeholder = try await page.shown(post)
                 #expect(try await page.string("\(page.row(post)).ariaHidden") == "true")
                 try await page.check()
+                // All people can find its wait, as soon as the wait can be left.
+                try await page.advance(milliseconds: 10_000)
+                let row = page.row(post)
+                #expect(try await page.bool("\(row).querySelector('.wait button') !== null"))
+                #expect(try await page.bool("!\(row).ariaHidden && \(row).ariaBusy === 'true'"))
+                try await page.check()
                 try await page.server.stage(["do": "online", "replica": "mia"])
                 try await page.until(post, is: "settled")
                 try await page.settle()

@@ -153,21 +153,38 @@ extension BrowserTests {
 
         @Test func `B10: signing in covers the page until it ends`() async throws {
             try await BrowserTests.withPage(query: "&scene=waits") { page in
-                if try await page.server.state(of: "mia")["signedIn"] == true {
-                    try await page.perform(["do": "signOut"])
-                }
+                try await page.click("#sign-out")
+                try await page.until("document.querySelector('#sign-in').checkVisibility()")
+                try await page.settle()
+                #expect(try await page.focus() != "BODY")
                 try await page.server.hold()
                 try await page.begin("#sign-in", holding: "mia-signIn")
                 let before = try await page.picture("B10-before-signing-in")
                 try await page.advance(milliseconds: 100)
                 try await Self.expectFocusInDialog(page)
+                #expect(try await page.wait("signIn").isBusy)
                 #expect(before != (try await page.picture("B10-sign-in")))
                 try await page.check()
+
+                // A stalled wait has no indicator, and its dialog still hears Esc.
+                try await page.advance(milliseconds: 29_900)
+                #expect(try await page.wait("signIn").indicator == nil)
+                try await Self.expectFocusInDialog(page)
+                try await page.check()
+                try await page.browser.press(.escape)
+                try await page.until("!\(Self.dialog).open")
+                try await page.settle()
+                #expect(try await page.focus() == "sign-in")
+
+                // The button is hidden afterwards, so the focus goes to its neighbor.
+                try await page.begin("#sign-in", holding: "mia-signIn")
+                try await page.advance(milliseconds: 100)
                 try await page.server.release()
                 try await page.until("!\(Self.dialog).open")
                 try await page.settle()
                 #expect(try await page.server.state(of: "mia")["signedIn"] == true)
-                #expect(try await page.focus() != "BODY")
+                try await page.advance(milliseconds: 1_000)
+                #expect(try await page.focus() == "signed-in-text")
                 try await page.check()
             }
         }

@@ -10,6 +10,7 @@ extension BrowserTests {
         private static let scene = "&scene=waits"
         private static let unhurried = "&scene=waits&policy=unhurried"
         private static let chart = "document.querySelector('#chart svg')"
+        private static let animations = "document.getAnimations().length"
 
         /// Runs a test whose chart has just begun to load.
         private func withChart(
@@ -116,9 +117,11 @@ extension BrowserTests {
                 #expect(try await page.wait("chart") == ShownWait(isBusy: true))
                 try await page.advance(milliseconds: 899)
                 #expect(try await page.wait("chart") == ShownWait(isBusy: true))
+                #expect(try await page.number(Self.animations) == 0)
                 try await page.advance(milliseconds: 1)
                 let shown = try await page.wait("chart")
                 #expect(shown.indicator == "spinner" && shown.text.hasPrefix("Loading"))
+                #expect(try await page.number(Self.animations) > 0)
                 try await page.check()
             }
         }
@@ -171,17 +174,16 @@ extension BrowserTests {
         @Test func `B9: with reduced motion, text that changes takes the place of motion`()
             async throws
         {
-            let animations = "document.getAnimations().length"
             try await withChart(Self.scene) { page in
                 try await page.advance(milliseconds: 1_500)
                 #expect(try await page.wait("chart").indicator == "spinner")
-                #expect(try await page.number(animations) > 0)
+                #expect(try await page.number(Self.animations) > 0)
                 let motion = try await page.picture("B9-motion")
 
                 try await page.reduceMotion(true)
                 let text = try await page.wait("chart")
                 #expect(text.indicator == "text" && text.text.hasPrefix("Loading"))
-                #expect(try await page.number(animations) == 0)
+                #expect(try await page.number(Self.animations) == 0)
                 #expect(try await page.picture("B9-reduced-motion") != motion)
                 try await page.check()
                 var texts = [text.text]
@@ -194,15 +196,14 @@ extension BrowserTests {
                     texts.append(try await page.wait("chart").text)
                 }
                 #expect(Set(texts).count == texts.count, "\(texts)")
-                #expect(try await page.number(animations) == 0)
+                #expect(try await page.number(Self.animations) == 0)
                 try await page.reduceMotion(false)
                 #expect(try await page.wait("chart").indicator == "spinner")
-                #expect(try await page.number(animations) > 0)
+                #expect(try await page.number(Self.animations) > 0)
             }
         }
 
         @Test func `B9: a page that opens with reduced motion never moves`() async throws {
-            let animations = "document.getAnimations().length"
             try await BrowserTests.withPage(
                 query: Self.scene, on: FeedPage.Display(isMotionReduced: true),
                 before: { try await $0.hold() }
@@ -213,7 +214,7 @@ extension BrowserTests {
                 for milliseconds in [100, 900, 2_000, 7_000] {
                     try await page.advance(milliseconds: milliseconds)
                     #expect(try await page.wait("chart").indicator == "text")
-                    #expect(try await page.number(animations) == 0)
+                    #expect(try await page.number(Self.animations) == 0)
                 }
                 try await page.server.release()
                 try await page.until(Self.chart)
@@ -225,12 +226,11 @@ extension BrowserTests {
         }
 
         @Test func `B9: placeholders shimmer only without reduced motion`() async throws {
-            let animations = "document.getAnimations().length"
             try await BrowserTests.withPage(before: { try await $0.hold() }) { page in
                 try await page.until("document.querySelector('[data-kind=placeholder]')")
-                #expect(try await page.number(animations) > 0)
+                #expect(try await page.number(Self.animations) > 0)
                 try await page.reduceMotion(true)
-                #expect(try await page.number(animations) == 0)
+                #expect(try await page.number(Self.animations) == 0)
                 try await page.check()
             }
         }
