@@ -26,7 +26,6 @@ extension BrowserTests {
                         pressed += 1
                         try await page.click("#extend-\(edge)")
                         try await page.until(edge, isNot: before)
-                        try await page.settle()
                     }
                     #expect(try await page.rows("post").contains(first) == (edge == "start"))
                 }
@@ -39,7 +38,6 @@ extension BrowserTests {
                 try await page.watchIDs()
                 try await page.click("#extend-end")
                 try await page.until("end", isNot: "archive.00050")
-                try await page.settle()
                 let last = try await page.value(
                     """
                     (row => ({ id: row.dataset.id, place: row.ariaPosInSet, of: row.ariaSetSize }))(
@@ -62,12 +60,10 @@ extension BrowserTests {
                     let before = try await page.outerRow(at: "end")
                     try await page.browser.run("scrollTo(0, document.body.scrollHeight)")
                     try await page.until("end", isNot: before)
-                    try await page.settle()
                 }
                 let before = try await page.outerRow(at: "start")
                 try await page.browser.run("scrollTo(0, 0)")
                 try await page.until("start", isNot: before)
-                try await page.settle()
                 try await page.expectWindow()
             }
         }

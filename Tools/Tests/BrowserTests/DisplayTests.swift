@@ -81,7 +81,6 @@ extension FeedPage {
         _ = try await row(saying: text)
         try await write(text, in: "comment-text-\(post)", "comment-\(post)")
         try await until("\(Self.rowsSaying(text)).length === 2")
-        try await settle()
         let rows = try await rows(saying: text)
         #expect(rows.count == 2, "\(text)")
         let comment = try #require(rows.last)
@@ -94,7 +93,6 @@ extension FeedPage {
 
         try await server.stage(["do": "reject", "id": ids[1], "reason": .string(text)])
         try await until(comment, is: "rejected")
-        try await settle()
         let said = try await announcements()
         #expect(said.count == 1 && said.allSatisfy { $0.text.contains(text) }, "\(said)")
         let words = try await string(

@@ -12,7 +12,6 @@ extension FeedPage {
             document.querySelector("article[data-kind=post]")
                 && document.querySelector("#feed").ariaBusy === "false"
             """)
-        try await settle()
     }
 
     /// The ids of the rows of a kind, from the top.

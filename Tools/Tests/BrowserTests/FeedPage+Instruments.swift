@@ -83,7 +83,6 @@ extension FeedPage {
         try await browser.show(window)
         try await Self.setDisplay(display, of: browser)
         try await until("document.documentElement.dataset.motion === '\(display.isMotionReduced)'")
-        try await settle()
     }
 
     /// Switches the system's setting for less motion, and returns when the server knows it.

@@ -36,7 +36,6 @@ extension FeedPage {
     func begin(_ control: String, holding id: String) async throws {
         try await click(control)
         try await until("document.querySelector('#stage-accept-\(id)')")
-        try await settle()
     }
 
     /// Lets the upload reach a fraction.

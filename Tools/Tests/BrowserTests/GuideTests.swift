@@ -49,8 +49,6 @@ extension BrowserTests {
                 #expect(try await page.wordsSeen().count == 5)
                 #expect(
                     try await page.bool("document.querySelector('#guide-done').checkVisibility()"))
-                try await page.until("document.body.dataset.connected === 'true'")
-                try await page.settle()
                 // The browser complains of the requests that the kill has ended.
                 _ = try await page.browser.console()
                 try await page.check()
@@ -130,7 +128,6 @@ extension BrowserTests {
                     #expect(
                         try await page.number("document.getAnimations().length") == 0 || !isReduced)
                     try await page.browser.run("delete window.drawnLater")
-                    try await page.settle()
                 }
             }
         }
@@ -204,6 +201,5 @@ extension FeedPage {
         try await browser.run("document.getElementById('\(id)').focus()")
         try await browser.press(.enter)
         try await until("!document.getElementById('\(id)')?.checkVisibility()")
-        try await settle()
     }
 }

@@ -34,7 +34,6 @@ extension BrowserTests {
                 #expect(first["marks"] == ["pending"])
                 #expect(first["birth"]?.stringValue == before.birth)
                 print("B1: click to DOM in \(first["delay"] ?? .null) ms")
-                try await page.settle()
                 let stage = try await page.server.stage()
                 #expect(stage["held"]?.arrayValue?.map { $0["id"] } == ["mia/1"])
                 try await page.check()
@@ -48,7 +47,6 @@ extension BrowserTests {
                 try await page.server.stage(["do": "hold"])
                 try await page.click("[id='like-\(post)']")
                 try await page.until(post, is: "pending")
-                try await page.settle()
                 let pending = try await page.shown(post)
                 let parts =
                     "[\(page.row(post)), '.like', '.text'].map((part, index, all) => "
@@ -69,7 +67,6 @@ extension BrowserTests {
                     """)
                 try await page.server.stage(["do": "release", "id": "mia/1"])
                 try await page.until(post, is: "settled")
-                try await page.settle()
                 let settled = try await page.shown(post)
                 #expect(settled.marks == [])
                 #expect(settled.birth == pending.birth)
@@ -113,7 +110,6 @@ extension BrowserTests {
                     "do": "reject", "id": "mia/1", "reason": "Comments are closed.",
                 ])
                 try await page.until(comment, is: "rejected")
-                try await page.settle()
                 let ghost = try await page.shown(comment)
                 #expect(ghost.birth == pending.birth)
                 #expect(ghost.text == "Is this allowed?" && ghost.marks == ["rejected"])
@@ -139,7 +135,6 @@ extension BrowserTests {
                 try await page.browser.run("document.querySelector('#retry-1').focus()")
                 try await page.browser.press(.enter)
                 try await page.until("!document.querySelector('#retry-1')")
-                try await page.settle()
                 let again = try await page.row(saying: "Is this allowed?")
                 #expect(try await page.shown(again).marks == ["pending"])
                 #expect(try await page.bool("!\(page.row(again)).hasAttribute('data-ghost')"))
@@ -155,7 +150,6 @@ extension BrowserTests {
                     "\(page.row(refused)).nextElementSibling.dataset.id")
                 try await page.click("#dismiss-2")
                 try await page.until("!document.querySelector('#dismiss-2')")
-                try await page.settle()
                 #expect(try await page.focus() == next)
                 #expect(try await page.rows(saying: "Is this allowed?") == [])
                 #expect(try await page.shown(post) == before)
@@ -172,7 +166,6 @@ extension BrowserTests {
                 try await page.browser.run("\(field).value = 'long '.repeat(1_000)")
                 try await page.click("[id='comment-\(post)']")
                 try await page.until("\(page.row(post)).querySelector('.refused')")
-                try await page.settle()
                 #expect(try await page.number("\(field).value.length") == 5_000)
                 let said = try await page.announcements()
                 #expect(said.map(\.region) == ["alert"] && said[0].text.contains("4096 bytes"))
@@ -180,7 +173,6 @@ extension BrowserTests {
                 try await page.browser.run("\(field).value = 'short'")
                 try await page.click("[id='comment-\(post)']")
                 _ = try await page.row(saying: "short")
-                try await page.settle()
                 #expect(try await page.string("\(field).value") == "")
                 #expect(
                     try await page.value("\(page.row(post)).querySelector('.refused')") == .null)
@@ -205,7 +197,6 @@ extension BrowserTests {
 
                 try await page.server.stage(["do": "reject", "id": "mia/2", "reason": "No."])
                 try await page.until(first, is: "rejected")
-                try await page.settle()
                 let liked = try await page.shown(post)
                 #expect(liked.likes == "\(likeCount + 1)" && liked.liked == "true")
                 #expect(liked.marks == ["pending"] && liked.birth == before.birth)
@@ -216,7 +207,6 @@ extension BrowserTests {
                     "do": "reword", "id": "mia/3", "text": "Second, with better words",
                 ])
                 try await page.until(second, is: "settled")
-                try await page.settle()
                 let reworded = try await page.shown(second)
                 #expect(reworded.text == "Second, with better words")
                 #expect(reworded.birth == pending.birth && reworded.marks == [])
@@ -240,7 +230,6 @@ extension BrowserTests {
                 let pending = try await page.shown(comment)
                 try await page.server.stage(["do": "conflict", "replica": "mia"])
                 try await page.until(comment, is: "conflicted")
-                try await page.settle()
                 #expect(try await page.rows("gone") == [post])
                 #expect(try await page.shown(comment).birth == pending.birth)
                 let before = "\(page.row(comment)).previousElementSibling.dataset.id"
@@ -264,12 +253,12 @@ extension BrowserTests {
                 while opened == nil {
                     opened = try await page.browser.windows.first { !windows.contains($0) }
                 }
-                let log = FeedPage(
-                    browser: page.browser, server: page.server, window: try #require(opened),
-                    replica: "mia")
-                try await log.until("location.hash.includes('story=1')")
-                try await log.until("document.body.innerText.includes('Too late')")
-                try await log.until("document.body.innerText.includes('conflicted')")
+                try await page.browser.show(try #require(opened))
+                for condition in [
+                    "location.hash.includes('story=1')",
+                    "document.body.innerText.includes('Too late')",
+                    "document.body.innerText.includes('conflicted')",
+                ] { try await page.browser.wait(until: condition) }
                 try await page.browser.closeWindow()
             }
         }

@@ -47,7 +47,6 @@ extension BrowserTests {
                 let placeholders = try await page.picture("B5-before-empty")
                 try await page.server.release()
                 try await page.until("\(note) !== ''")
-                try await page.settle()
                 #expect(try await page.string(note).contains("no posts"))
                 #expect(
                     try await page.number("document.querySelectorAll('#feed article').length") == 0)
@@ -69,7 +68,6 @@ extension BrowserTests {
                     "document.querySelector('#known button').dataset.post")
                 try await page.click("[id='open-\(post)']")
                 try await page.until(post, is: "placeholder")
-                try await page.settle()
                 let placeholder = try await page.shown(post)
                 #expect(try await page.string("\(page.row(post)).ariaHidden") == "true")
                 try await page.check()
@@ -81,7 +79,6 @@ extension BrowserTests {
                 try await page.check()
                 try await page.server.stage(["do": "online", "replica": "mia"])
                 try await page.until(post, is: "settled")
-                try await page.settle()
                 let shown = try await page.shown(post)
                 #expect(shown.birth == placeholder.birth && shown.text == "Shared")
                 #expect(try await page.bool("!\(page.row(post)).ariaHidden"))
@@ -101,7 +98,6 @@ extension BrowserTests {
                 for text in ["One above", "Two above"] {
                     try await page.server.perform(["do": "post", "text": .string(text)], as: "ben")
                     _ = try await page.row(saying: text)
-                    try await page.settle()
                     #expect(try await page.focus() == post)
                     #expect(try await page.value("Math.round(\(top))") == before)
                 }

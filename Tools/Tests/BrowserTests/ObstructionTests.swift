@@ -49,7 +49,6 @@ extension BrowserTests {
 
                 try await page.server.release()
                 try await page.until("!\(Self.dialog).open")
-                try await page.settle()
                 #expect(try await page.focus() == button)
                 #expect(try await page.server.stage()["held"] == [])
                 try await page.check()
@@ -79,14 +78,12 @@ extension BrowserTests {
                     try await page.click("[id='\(action)-\(wait)']")
                 }
                 try await page.until("!\(Self.dialog).open")
-                try await page.settle()
                 #expect(try await page.focus() == button)
                 #expect(try await page.wait(wait) == ShownWait())
                 try await page.check()
                 // It has left the device, so the server decides.
                 try await page.server.release()
                 try await page.until(post, is: "settled")
-                try await page.settle()
                 #expect(try await page.bool("!\(page.row(post)).querySelector('.reach').hidden"))
                 #expect(try await page.focus() == button)
             }
@@ -118,7 +115,6 @@ extension BrowserTests {
                 try await Self.expectFocusInDialog(page)
                 try await page.server.release()
                 try await page.until("!\(Self.dialog).open")
-                try await page.settle()
                 #expect(try await page.focus() == "boost-\(post)")
             }
         }
@@ -144,7 +140,6 @@ extension BrowserTests {
                 }
                 try await page.server.release()
                 try await page.until("document.querySelector('#chart svg')")
-                try await page.settle()
                 #expect(try await page.strings("window.focused") == [])
                 #expect(try await page.focus() == "chart-load")
                 try await page.check()
@@ -155,7 +150,6 @@ extension BrowserTests {
             try await BrowserTests.withPage(query: "&scene=waits") { page in
                 try await page.click("#sign-out")
                 try await page.until("document.querySelector('#sign-in').checkVisibility()")
-                try await page.settle()
                 #expect(try await page.focus() != "BODY")
                 try await page.server.hold()
                 try await page.begin("#sign-in", holding: "mia-signIn")
@@ -173,7 +167,6 @@ extension BrowserTests {
                 try await page.check()
                 try await page.browser.press(.escape)
                 try await page.until("!\(Self.dialog).open")
-                try await page.settle()
                 #expect(try await page.focus() == "sign-in")
 
                 // The button is hidden afterwards, so the focus goes to its neighbor.
@@ -181,7 +174,6 @@ extension BrowserTests {
                 try await page.advance(milliseconds: 100)
                 try await page.server.release()
                 try await page.until("!\(Self.dialog).open")
-                try await page.settle()
                 #expect(try await page.server.state(of: "mia")["signedIn"] == true)
                 try await page.advance(milliseconds: 1_000)
                 #expect(try await page.focus() == "signed-in-text")
@@ -234,7 +226,6 @@ extension BrowserTests {
 
                 try await page.click("#restart-upload")
                 try await page.until("!document.querySelector('#restart-upload')")
-                try await page.settle()
                 try await page.advance(milliseconds: 100)
                 let again = try await page.wait("upload")
                 #expect(again.isBusy && again.indicator == "bar")

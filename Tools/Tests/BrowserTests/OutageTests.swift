@@ -23,7 +23,6 @@ extension BrowserTests {
                         try await page.comment("Comment \(index)", on: post)
                     }
                 }
-                try await page.settle()
                 let marks = "[...document.querySelectorAll('[data-mark] .words')]"
                 let words = try await page.strings("\(marks).map(words => words.textContent)")
                 #expect(words.count == 10)
@@ -46,7 +45,6 @@ extension BrowserTests {
 
                 try await page.server.stage(["do": "online", "replica": "mia"])
                 try await page.until("!document.querySelector('[data-mark]')")
-                try await page.settle()
                 #expect(try await page.nodes() == nodes)
                 let settled = try await page.shown(posts)
                 try Self.expectChanges(from: before, to: settled)
@@ -84,7 +82,6 @@ extension BrowserTests {
                 try await page.browser.type("A picture", into: "#post-text")
                 try await page.click("#upload-send")
                 let post = try await page.row(saying: "A picture")
-                try await page.settle()
                 let words = "\(page.row(post)).querySelector('.words').textContent"
                 #expect(
                     try await page.string(words)
@@ -107,7 +104,6 @@ extension BrowserTests {
                 #expect(try await page.string(words) == "Photo: Sending the photo")
                 try await page.server.release()
                 try await page.until(post, is: "settled")
-                try await page.settle()
                 #expect(before != (try await page.picture("B12-photo")))
                 #expect(try await page.rows(saying: "A picture") == [post])
                 try await page.expectNothingLeft()
@@ -133,7 +129,6 @@ extension BrowserTests {
                 #expect(try await page.string("document.body.dataset.revision") == revision)
                 #expect(try await page.number("messages.length") == 0)
                 try await page.setConnected(true)
-                try await page.settle()
                 // Each message came once, and none with everything.
                 let parts = revision.split(separator: "-")
                 let first = try #require(Int(parts.last ?? ""))
@@ -177,7 +172,6 @@ extension BrowserTests {
                 }
                 try #require(answered.count >= max(1, wantedCount))
                 try await page.until("!document.querySelector('[data-mark]')")
-                try await page.settle()
                 let texts = try await page.strings(
                     """
                     [...document.querySelectorAll("article[data-kind=comment] .text")]
@@ -278,7 +272,6 @@ extension FeedPage {
             document.body.dataset.connected === "true"
                 && !document.querySelector("#stage-facts").textContent.endsWith("process \(pid)")
             """)
-        try await settle()
     }
 
     /// Requires that nothing of the device is pending or refused.

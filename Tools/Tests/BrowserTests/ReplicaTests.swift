@@ -18,7 +18,6 @@ extension BrowserTests {
                 try await mia.browser.type("Hello, Ben", into: "#post-text")
                 try await mia.click("#post-send")
                 let post = try await ben.row(saying: "Hello, Ben")
-                try await ben.settle()
                 #expect(try await ben.picture("B13-ben-after") != empty)
                 try await mia.until(post, is: "settled")
 

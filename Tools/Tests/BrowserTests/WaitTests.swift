@@ -53,7 +53,6 @@ extension BrowserTests {
                 try await page.check()
                 try await page.server.release()
                 try await page.until(Self.chart)
-                try await page.settle()
                 #expect(
                     try await page.announcements() == [
                         .polite("Loading the chart"), .polite("Still loading the chart"),
@@ -97,7 +96,6 @@ extension BrowserTests {
                 try await page.advance(milliseconds: 10_000)
                 try await page.click("#cancel-chart")
                 try await page.until("!document.querySelector('#cancel-chart')")
-                try await page.settle()
                 #expect(
                     try await page.announcements().last == .polite("Canceled loading the chart"))
                 try await page.server.release()
@@ -150,7 +148,6 @@ extension BrowserTests {
                     (try await page.wait("chart").indicator != nil) == (ending.indicatorEnd != nil))
                 try await page.server.release()
                 try await page.until(Self.chart)
-                try await page.settle()
                 if let end = ending.indicatorEnd {
                     #expect(try await page.wait("chart").indicator == "spinner")
                     try await page.advance(milliseconds: end - ending.end - 1)
@@ -218,7 +215,6 @@ extension BrowserTests {
                 }
                 try await page.server.release()
                 try await page.until(Self.chart)
-                try await page.settle()
                 #expect(
                     try await page.strings("window.indicators")
                         == ["none", "text indeterminate", "none"])
