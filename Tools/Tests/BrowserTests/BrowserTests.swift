@@ -45,6 +45,25 @@ import Testing
         server.end()
         #expect(server.complaints == [])
     }
+
+    /// Runs a test on the page of the first replica when its feed shows posts.
+    ///
+    /// - Parameters:
+    ///   - isHolding: whether the authority answers no request from now on.
+    ///   - noise: what lines of the console about the network may say.
+    ///   - place: which post the test gets, from the top.
+    static func withFeed(
+        isHolding: Bool = false, ignoring noise: [String] = [], at place: Int = 0,
+        _ test: (FeedPage, String) async throws -> Void
+    ) async throws {
+        try await withPage(ignoring: noise) { page in
+            try await page.loaded()
+            if isHolding { try await page.server.hold() }
+            try await page.settle()
+            let posts = try await page.rows("post")
+            try await test(page, try #require(posts.dropFirst(place).first))
+        }
+    }
 }
 
 extension FeedPage {

@@ -43,10 +43,8 @@ extension BrowserTests {
         ]
 
         @Test func `text is shown as it was written`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed(isHolding: true) { page, _ in
                 try await page.listen()
-                try await page.server.hold()
                 let elements = "document.querySelectorAll('img, script, b').length"
                 let before = try await page.number(elements)
                 let posts = try await page.rows("post")

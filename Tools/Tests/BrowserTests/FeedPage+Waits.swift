@@ -48,9 +48,7 @@ extension FeedPage {
 extension BrowserTests {
     /// Runs a test whose upload has just begun.
     static func withUpload(_ test: (FeedPage) async throws -> Void) async throws {
-        try await withPage { page in
-            try await page.loaded()
-            try await page.server.hold()
+        try await withFeed(isHolding: true) { page, _ in
             try await page.browser.type("A picture", into: "#post-text")
             try await page.begin("#upload-send", holding: "mia-upload")
             try await test(page)

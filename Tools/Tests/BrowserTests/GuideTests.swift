@@ -8,12 +8,10 @@ extension BrowserTests {
         /// The page showed the second of the five words forever: the message of a decision comes
         /// before the message of its answer.
         @Test func `the guide checks off each word when a person follows its hints`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed { page, post in
                 #expect(try await page.wordsSeen() == [])
                 #expect(try await page.hintedWord() == "optimistic")
                 try await page.click("#stage-hold")
-                let post = try #require(try await page.rows("post").first)
                 try await page.begin("[id='like-\(post)']", holding: "mia-1")
 
                 #expect(try await page.hintedWord() == "pending")
@@ -56,8 +54,7 @@ extension BrowserTests {
         }
 
         @Test func `on a phone, the guide shows one word and its hint`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed { page, _ in
                 try await page.browser.devTools(
                     "Emulation.setDeviceMetricsOverride",
                     ["width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": true])
@@ -81,9 +78,7 @@ extension BrowserTests {
         @Test func `accepting a held request leaves the focus among the held requests`()
             async throws
         {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                try await page.server.hold()
+            try await BrowserTests.withFeed(isHolding: true) { page, _ in
                 for (index, post) in try await page.rows("post").prefix(3).enumerated() {
                     try await page.begin("[id='like-\(post)']", holding: "mia-\(index + 1)")
                 }
@@ -103,9 +98,7 @@ extension BrowserTests {
         }
 
         @Test func `a mark is drawn only if the answer takes a moment`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                try await page.server.hold()
+            try await BrowserTests.withFeed(isHolding: true) { page, _ in
                 for isReduced in [false, true] {
                     if isReduced { try await page.reduceMotion(true) }
                     let post = try await page.rows("post")[isReduced ? 1 : 0]
@@ -133,8 +126,7 @@ extension BrowserTests {
         }
 
         @Test func `a page that failed to show a message asks for everything`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed { page, _ in
                 try await page.browser.run(
                     """
                     window.addresses = [];
@@ -163,8 +155,7 @@ extension BrowserTests {
         }
 
         @Test func `Ctrl with Home or End leaves the feed`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed { page, _ in
                 for (key, target) in [("End", "stage-hold"), ("Home", "upload-send")] {
                     try await page.browser.run(
                         """

@@ -8,14 +8,10 @@ extension BrowserTests {
     @Suite struct IntentTests {
         @Test func `B1: a like is in the page with the first message after the click`() async throws
         {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                let post = try #require(try await page.rows("post").first)
+            try await BrowserTests.withFeed(isHolding: true) { page, post in
                 let before = try await page.shown(post)
                 #expect(before.liked == "false" && before.state == "settled")
                 let likeCount = try #require(Int(before.likes ?? ""))
-                try await page.server.stage(["do": "hold"])
-                try await page.settle()
                 try await page.browser.run(
                     """
                     window.messages = [];
@@ -41,10 +37,7 @@ extension BrowserTests {
         }
 
         @Test func `B2: an accepted like loses its mark, and nothing else changes`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                let post = try #require(try await page.rows("post").dropFirst().first)
-                try await page.server.stage(["do": "hold"])
+            try await BrowserTests.withFeed(isHolding: true, at: 1) { page, post in
                 try await page.click("[id='like-\(post)']")
                 try await page.until(post, is: "pending")
                 let pending = try await page.shown(post)
@@ -80,12 +73,9 @@ extension BrowserTests {
         }
 
         @Test func `B3: a rejected comment stays as a ghost with its reason`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed(isHolding: true) { page, post in
                 try await page.listen()
-                let post = try #require(try await page.rows("post").first)
                 let before = try await page.shown(post)
-                try await page.server.stage(["do": "hold"])
                 try await page.comment("Is this allowed?", on: post)
                 let comment = try await page.row(saying: "Is this allowed?")
                 let pending = try await page.shown(comment)
@@ -158,10 +148,8 @@ extension BrowserTests {
         }
 
         @Test func `B3: a comment that is not recorded stays in its field`() async throws {
-            try await BrowserTests.withPage(ignoring: ["status of 400"]) { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed(ignoring: ["status of 400"]) { page, post in
                 try await page.listen()
-                let post = try #require(try await page.rows("post").first)
                 let field = "document.getElementById('comment-text-\(post)')"
                 try await page.browser.run("\(field).value = 'long '.repeat(1_000)")
                 try await page.click("[id='comment-\(post)']")
@@ -180,12 +168,9 @@ extension BrowserTests {
         }
 
         @Test func `B4: a rejected comment takes nothing else with it`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                let post = try #require(try await page.rows("post").first)
+            try await BrowserTests.withFeed(isHolding: true) { page, post in
                 let before = try await page.shown(post)
                 let likeCount = try #require(Int(before.likes ?? ""))
-                try await page.server.stage(["do": "hold"])
                 try await page.click("[id='like-\(post)']")
                 try await page.until(post, is: "pending")
                 try await page.comment("First", on: post)
@@ -220,11 +205,8 @@ extension BrowserTests {
         @Test func `a conflict stays where it was done, is told, and leads to the log`()
             async throws
         {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed(isHolding: true, at: 1) { page, post in
                 try await page.listen()
-                let post = try #require(try await page.rows("post").dropFirst().first)
-                try await page.server.hold()
                 try await page.comment("Too late", on: post)
                 let comment = try await page.row(saying: "Too late")
                 let pending = try await page.shown(comment)

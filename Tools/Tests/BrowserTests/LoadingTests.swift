@@ -59,8 +59,7 @@ extension BrowserTests {
         }
 
         @Test func `B6: a post whose id is known keeps its node`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed { page, _ in
                 try await page.server.stage(["do": "offline", "replica": "mia"])
                 try await page.server.perform(["do": "post", "text": "Shared"], as: "ben")
                 try await page.until("document.querySelector('#known button')")
@@ -87,9 +86,7 @@ extension BrowserTests {
         }
 
         @Test func `B6: rows above leave the scroll position and the focus alone`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                let post = try await page.rows("post")[5]
+            try await BrowserTests.withFeed(at: 5) { page, post in
                 try await page.browser.run(
                     "\(page.row(post)).scrollIntoView(); \(page.row(post)).focus();")
                 let top = "\(page.row(post)).getBoundingClientRect().top"

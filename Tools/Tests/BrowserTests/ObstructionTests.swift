@@ -9,11 +9,8 @@ extension BrowserTests {
         private static let dialog = "document.querySelector('dialog#overlay')"
 
         @Test func `B10: an obstructive wait takes the focus and gives it back`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                let post = try #require(try await page.rows("post").first)
+            try await BrowserTests.withFeed(isHolding: true) { page, post in
                 let button = "boost-\(post)"
-                try await page.server.hold()
                 try await page.begin("[id='\(button)']", holding: "mia-1")
                 // Blocked from the start, before anything shows it.
                 try await page.click("[id='\(button)']")
@@ -59,11 +56,8 @@ extension BrowserTests {
         func `B10: from ten seconds on, an obstructive wait can be left`(
             action: String
         ) async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                let post = try #require(try await page.rows("post").first)
+            try await BrowserTests.withFeed(isHolding: true) { page, post in
                 let (button, wait) = ("boost-\(post)", "boost:\(post)")
-                try await page.server.hold()
                 try await page.begin("[id='\(button)']", holding: "mia-1")
                 try await page.advance(milliseconds: 9_999)
                 try await Self.expectFocusInDialog(page)
@@ -90,11 +84,8 @@ extension BrowserTests {
         }
 
         @Test func `B10: a stalled dialog keeps the focus`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                let post = try #require(try await page.rows("post").first)
+            try await BrowserTests.withFeed(isHolding: true) { page, post in
                 let wait = "boost:\(post)"
-                try await page.server.hold()
                 try await page.begin("[id='boost-\(post)']", holding: "mia-1")
                 try await page.advance(milliseconds: 29_999)
                 try await Self.expectFocusInDialog(page)

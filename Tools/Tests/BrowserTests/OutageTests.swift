@@ -9,8 +9,7 @@ extension BrowserTests {
     /// A device without a network, and a server process that is killed.
     @Suite struct OutageTests {
         @Test func `B12: work without a network waits, and survives a kill`() async throws {
-            try await BrowserTests.withPage(ignoring: ["net::ERR_"]) { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed(ignoring: ["net::ERR_"]) { page, _ in
                 try await page.listen()
                 try await page.server.stage(["do": "offline", "replica": "mia"])
                 let posts = Array(try await page.rows("post").prefix(10))
@@ -76,8 +75,7 @@ extension BrowserTests {
         @Test func `B12: a post with a photo survives a kill, and is sent when the photo is there`()
             async throws
         {
-            try await BrowserTests.withPage(ignoring: ["net::ERR_"]) { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed(ignoring: ["net::ERR_"]) { page, _ in
                 try await page.server.stage(["do": "offline", "replica": "mia"])
                 try await page.browser.type("A picture", into: "#post-text")
                 try await page.click("#upload-send")
@@ -112,8 +110,7 @@ extension BrowserTests {
         }
 
         @Test func `B12: a lost connection goes on where it was`() async throws {
-            try await BrowserTests.withPage(ignoring: ["net::ERR_"]) { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed(ignoring: ["net::ERR_"]) { page, _ in
                 try await page.watchIDs()
                 try await page.browser.run(
                     "window.messages = []; window.heard = message => messages.push(message)")
@@ -150,9 +147,7 @@ extension BrowserTests {
 
         @Test func `B12: no answered action is lost by twenty kills`() async throws {
             var random = SplitMix64.printed(for: "B12")
-            try await BrowserTests.withPage(ignoring: ["net::ERR_"]) { page in
-                try await page.loaded()
-                let post = try #require(try await page.rows("post").first)
+            try await BrowserTests.withFeed(ignoring: ["net::ERR_"]) { page, post in
                 var answered: [String: Int64] = [:]
                 var wantedCount = 0
                 for round in 0..<20 {

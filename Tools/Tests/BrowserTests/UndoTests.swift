@@ -10,8 +10,7 @@ extension BrowserTests {
             + ".map(({ innerText, ariaDisabled }) => `${innerText} ${ariaDisabled}`).join()"
 
         @Test func `a button and keys undo and redo, and say so`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed { page, _ in
                 try await page.listen()
                 #expect(try await page.string(Self.words) == "Undo true,Redo true")
                 let post = try #require(try await page.rows("post").last)
@@ -49,9 +48,7 @@ extension BrowserTests {
         }
 
         @Test func `in a text, the keys post it, or undo what was typed`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                let post = try #require(try await page.rows("post").first)
+            try await BrowserTests.withFeed { page, post in
                 let first = "document.querySelector('article .text').textContent"
                 try await page.browser.type("Sent by keys", into: "#post-text")
                 try await page.browser.press(.enter, with: [.control])
