@@ -14,7 +14,7 @@ extension BrowserTests {
             """
 
         @Test func `the checks find faults of a page`() async throws {
-            try await BrowserTests.withPage { page in
+            try await BrowserTests.withPage(checksRules: false) { page in
                 let content = Data(Self.page.utf8).base64EncodedString()
                 try await page.browser.open("data:text/html;base64,\(content)")
                 let kinds = try await page.faults().map { $0.prefix { $0 != ":" } }

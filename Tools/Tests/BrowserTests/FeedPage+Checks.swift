@@ -5,24 +5,17 @@ import Testing
 
 /// What each test requires of each page, whatever else it tests.
 extension FeedPage {
-    /// Checks ids, the console, names of controls, and the rules of axe-core.
-    func check(at place: SourceLocation = #_sourceLocation) async throws {
-        let faults = try await faults()
-        #expect(faults == [], "\(replica)", sourceLocation: place)
-    }
-
-    /// Checks the same without the rules of axe-core, which take long if there are many rows.
-    func checkWithoutRules(at place: SourceLocation = #_sourceLocation) async throws {
-        let faults = try await faultsWithoutRules()
+    /// Checks ids, the console, names of controls, and the rules of axe-core. The end of each test
+    /// checks the last state of its pages.
+    func check(rules: Bool = true, at place: SourceLocation = #_sourceLocation) async throws {
+        let faults = try await faults(rules: rules)
         #expect(faults == [], "\(replica)", sourceLocation: place)
     }
 
     /// Returns what is wrong with the page, in words.
-    func faults() async throws -> [String] { try await faultsWithoutRules() + axeViolations() }
-
-    private func faultsWithoutRules() async throws -> [String] {
-        let console = try await consoleErrors()
-        return try await repeatedIDs() + console + namelessControls()
+    func faults(rules: Bool = true) async throws -> [String] {
+        let faults = try await repeatedIDs() + consoleErrors() + namelessControls()
+        return try await rules ? faults + axeViolations() : faults
     }
 
     /// Returns the ids that two elements or two rows have.

@@ -10,7 +10,7 @@ import Testing
 struct FeedPage: BrowserPage {
     let browser: WebDriver
     let server: FeedWeb
-    let window: WebDriver.Window
+    var window: WebDriver.Window
     let replica: String
     /// More of the query, such as `&scene=archive`.
     var query = ""

@@ -49,7 +49,6 @@ extension BrowserTests {
                     try await page.bool("document.querySelector('#guide-done').checkVisibility()"))
                 // The browser complains of the requests that the kill has ended.
                 _ = try await page.browser.console()
-                try await page.check()
             }
         }
 
@@ -71,7 +70,6 @@ extension BrowserTests {
                 try await page.check()
                 try await page.click("#guide-toggle")
                 #expect(try await page.bool("\(words).every(word => word.checkVisibility())"))
-                try await page.check()
             }
         }
 
@@ -93,7 +91,6 @@ extension BrowserTests {
                 try await page.begin("[id='like-\(post)']", holding: "mia-4")
                 try await page.press("stage-release")
                 #expect(try await page.focus() == "held-title")
-                try await page.check()
             }
         }
 

@@ -32,7 +32,6 @@ extension BrowserTests {
                 print("B1: click to DOM in \(first["delay"] ?? .null) ms")
                 let stage = try await page.server.stage()
                 #expect(stage["held"]?.arrayValue?.map { $0["id"] } == ["mia/1"])
-                try await page.check()
             }
         }
 
@@ -68,7 +67,6 @@ extension BrowserTests {
                 #expect(settled.likes == pending.likes && settled.liked == "true")
                 let touched = try await page.strings("[...touched]")
                 #expect(touched == [post])
-                try await page.check()
             }
         }
 
@@ -143,7 +141,6 @@ extension BrowserTests {
                 #expect(try await page.focus() == next)
                 #expect(try await page.rows(saying: "Is this allowed?") == [])
                 #expect(try await page.shown(post) == before)
-                try await page.check()
             }
         }
 
@@ -198,7 +195,6 @@ extension BrowserTests {
                 try await page.server.stage(["do": "release", "id": "mia/1"])
                 try await page.until(post, is: "settled")
                 #expect(try await page.shown(post).likes == liked.likes)
-                try await page.check()
             }
         }
 

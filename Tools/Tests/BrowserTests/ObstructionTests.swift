@@ -48,7 +48,6 @@ extension BrowserTests {
                 try await page.until("!\(Self.dialog).open")
                 #expect(try await page.focus() == button)
                 #expect(try await page.server.stage()["held"] == [])
-                try await page.check()
             }
         }
 
@@ -133,7 +132,6 @@ extension BrowserTests {
                 try await page.until("document.querySelector('#chart svg')")
                 #expect(try await page.strings("window.focused") == [])
                 #expect(try await page.focus() == "chart-load")
-                try await page.check()
             }
         }
 
@@ -168,7 +166,6 @@ extension BrowserTests {
                 #expect(try await page.server.state(of: "mia")["signedIn"] == true)
                 try await page.advance(milliseconds: 1_000)
                 #expect(try await page.focus() == "signed-in-text")
-                try await page.check()
             }
         }
 
@@ -193,7 +190,6 @@ extension BrowserTests {
                         "none", "bar indeterminate", "bar 20", "bar 50", "bar 90",
                     ])
                 #expect(before != (try await page.picture("B11-bar")))
-                try await page.check()
             }
         }
 
@@ -222,7 +218,6 @@ extension BrowserTests {
                 #expect(again.isBusy && again.indicator == "bar")
                 try await page.server.release()
                 _ = try await page.row(saying: "A picture")
-                try await page.check()
             }
         }
     }

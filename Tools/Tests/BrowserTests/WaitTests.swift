@@ -87,7 +87,6 @@ extension BrowserTests {
                         .polite("Sending the photo"), .polite("Still sending the photo"),
                         .polite("Still sending the photo, 10 seconds, about 5 seconds left"),
                     ])
-                try await page.check()
             }
         }
 
@@ -103,7 +102,6 @@ extension BrowserTests {
                 #expect(try await page.wait("chart") == ShownWait())
                 #expect(try await page.value(Self.chart) == .null)
                 #expect(try await page.announcements() == [])
-                try await page.check()
             }
         }
 
@@ -120,7 +118,6 @@ extension BrowserTests {
                 let shown = try await page.wait("chart")
                 #expect(shown.indicator == "spinner" && shown.text.hasPrefix("Loading"))
                 #expect(try await page.number(Self.animations) > 0)
-                try await page.check()
             }
         }
 
@@ -164,7 +161,6 @@ extension BrowserTests {
                 let said = try await page.announcements()
                 // Only a wait whose start was announced announces its end.
                 #expect(said.count == (ending.end < 1_000 ? 0 : 2), "\(said)")
-                try await page.check()
             }
         }
 
@@ -227,7 +223,6 @@ extension BrowserTests {
                 #expect(try await page.number(Self.animations) > 0)
                 try await page.reduceMotion(true)
                 #expect(try await page.number(Self.animations) == 0)
-                try await page.check()
             }
         }
     }
