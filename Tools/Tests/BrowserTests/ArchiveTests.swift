@@ -11,7 +11,6 @@ extension BrowserTests {
             ) { page in
                 try await page.loaded()
                 try await page.check()
-                try await page.watchIDs()
                 try await page.browser.run(
                     """
                     window.busyCount = 0;
@@ -36,7 +35,6 @@ extension BrowserTests {
 
                 try await page.goNearEnd()
                 #expect(try await page.outerRow(at: "end") == "archive.00050")
-                try await page.watchIDs()
                 try await page.click("#extend-end")
                 try await page.until("end", isNot: "archive.00050")
                 let last = try await page.value(
@@ -54,7 +52,6 @@ extension BrowserTests {
         @Test func `B14: near an edge of the screen, rows come by themselves`() async throws {
             try await BrowserTests.withPage(query: "&scene=archive", checksRules: false) { page in
                 try await page.loaded()
-                try await page.watchIDs()
                 let first = try await page.outerRow(at: "start")
                 // Until the first rows are gone.
                 while try await page.outerRow(at: "start") == first {

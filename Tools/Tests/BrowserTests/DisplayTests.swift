@@ -44,7 +44,6 @@ extension BrowserTests {
 
         @Test func `text is shown as it was written`() async throws {
             try await BrowserTests.withFeed(isHolding: true) { page, _ in
-                try await page.listen()
                 let elements = "document.querySelectorAll('img, script, b').length"
                 let before = try await page.number(elements)
                 let posts = try await page.rows("post")

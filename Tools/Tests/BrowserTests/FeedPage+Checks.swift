@@ -18,14 +18,15 @@ extension FeedPage {
         return try await rules ? faults + axeViolations() : faults
     }
 
-    /// Returns the ids that two elements or two rows have.
-    func repeatedIDs() async throws -> [String] {
+    /// Returns the ids that two elements have, and those that two rows have or had.
+    private func repeatedIDs() async throws -> [String] {
         try await strings(
             """
             (ids => ids.filter((id, place) => ids.indexOf(id) !== place))(
                 [...document.querySelectorAll("[id]")].map(node => "twice: #" + node.id).concat(
                     [...document.querySelectorAll("[data-id]")].map(
                         node => "twice: row " + node.dataset.id)))
+                .concat(window.repeatedIDs.map(id => "twice before: row " + id))
             """)
     }
 

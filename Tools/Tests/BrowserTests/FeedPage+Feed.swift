@@ -108,21 +108,7 @@ extension FeedPage {
         var description: String { "\(region): \(text)" }
     }
 
-    /// Begins to record announcements. The window keeps the record.
-    func listen() async throws {
-        try await browser.show(window)
-        try await browser.run(
-            """
-            window.said = [];
-            for (const region of [document.querySelector("#polite"), document.querySelector("#alert")])
-                new MutationObserver(records => {
-                    for (const record of records) for (const node of record.addedNodes)
-                        if (node.textContent) said.push([region.id, node.textContent]);
-                }).observe(region, { subtree: true, childList: true, characterData: true });
-            """)
-    }
-
-    /// Returns the announcements since ``listen()`` or since the last call.
+    /// Returns the announcements since the page was opened, or since the last call.
     func announcements() async throws -> [Announcement] {
         try await value("window.said.splice(0)").arrayValue?.map { pair in
             Announcement(

@@ -72,7 +72,6 @@ extension BrowserTests {
 
         @Test func `B3: a rejected comment stays as a ghost with its reason`() async throws {
             try await BrowserTests.withFeed(isHolding: true) { page, post in
-                try await page.listen()
                 let before = try await page.shown(post)
                 try await page.comment("Is this allowed?", on: post)
                 let comment = try await page.row(saying: "Is this allowed?")
@@ -146,7 +145,6 @@ extension BrowserTests {
 
         @Test func `B3: a comment that is not recorded stays in its field`() async throws {
             try await BrowserTests.withFeed(ignoring: ["status of 400"]) { page, post in
-                try await page.listen()
                 let field = "document.getElementById('comment-text-\(post)')"
                 try await page.browser.run("\(field).value = 'long '.repeat(1_000)")
                 try await page.click("[id='comment-\(post)']")
@@ -202,7 +200,6 @@ extension BrowserTests {
             async throws
         {
             try await BrowserTests.withFeed(isHolding: true, at: 1) { page, post in
-                try await page.listen()
                 try await page.comment("Too late", on: post)
                 let comment = try await page.row(saying: "Too late")
                 let pending = try await page.shown(comment)

@@ -195,7 +195,6 @@ extension BrowserTests {
 
         @Test func `B11: a stalled wait can be restarted`() async throws {
             try await BrowserTests.withUpload { page in
-                try await page.listen()
                 try await page.advance(milliseconds: 29_999)
                 #expect(try await page.wait("upload").actions.contains("cancel"))
                 #expect(!(try await page.wait("upload").actions.contains("restart")))

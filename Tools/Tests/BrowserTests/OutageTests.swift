@@ -10,7 +10,6 @@ extension BrowserTests {
     @Suite struct OutageTests {
         @Test func `B12: work without a network waits, and survives a kill`() async throws {
             try await BrowserTests.withFeed(ignoring: ["net::ERR_"]) { page, _ in
-                try await page.listen()
                 try await page.server.stage(["do": "offline", "replica": "mia"])
                 let posts = Array(try await page.rows("post").prefix(10))
                 let before = try await page.shown(posts)
@@ -109,7 +108,6 @@ extension BrowserTests {
 
         @Test func `B12: a lost connection goes on where it was`() async throws {
             try await BrowserTests.withFeed(ignoring: ["net::ERR_"]) { page, _ in
-                try await page.watchIDs()
                 try await page.browser.run(
                     "window.messages = []; window.heard = message => messages.push(message)")
                 let nodes = try await page.nodes()
@@ -132,7 +130,6 @@ extension BrowserTests {
                 #expect(
                     revisions == (1...revisions.count).map { "\(parts[0])-\(first + $0)" })
                 #expect(try await page.bool("messages.every(({ reset }) => !reset)"))
-                #expect(try await page.strings("window.repeatedIDs") == [])
                 let state = try await page.server.state(of: "mia")["rows"]?.arrayValue
                 let rows = try await page.nodes()
                 #expect(

@@ -11,7 +11,6 @@ extension BrowserTests {
 
         @Test func `a button and keys undo and redo, and say so`() async throws {
             try await BrowserTests.withFeed { page, _ in
-                try await page.listen()
                 #expect(try await page.string(Self.words) == "Undo true,Redo true")
                 let post = try #require(try await page.rows("post").last)
                 let before = try await page.shown(post)

@@ -17,7 +17,6 @@ extension BrowserTests {
             _ query: String, _ test: (FeedPage) async throws -> Void
         ) async throws {
             try await BrowserTests.withPage(query: query, before: { try await $0.hold() }) { page in
-                try await page.listen()
                 try await page.watchIndicators(of: "chart")
                 try await page.begin("#chart-load", holding: "mia-chart")
                 try await test(page)
@@ -64,7 +63,6 @@ extension BrowserTests {
 
         @Test func `B7: a long wait with a fraction says how long it will take`() async throws {
             try await BrowserTests.withUpload { page in
-                try await page.listen()
                 let estimate =
                     "document.querySelector('[data-wait=upload] .wait-remaining').innerText"
                 try await page.advance(milliseconds: 5_000)
