@@ -56,8 +56,6 @@ extension FeedPage {
     struct AccessibleNode: Hashable, Sendable {
         let role: String
         let name: String
-        /// The number of its node of the DOM; 0 if it has none.
-        let id: Int64
     }
 
     func accessibilityTree() async throws -> [AccessibleNode] {
@@ -66,28 +64,8 @@ extension FeedPage {
         return tree["nodes"]?.arrayValue?.filter { $0["ignored"]?.boolValue != true }.map { node in
             AccessibleNode(
                 role: node["role"]?["value"]?.stringValue ?? "",
-                name: node["name"]?["value"]?.stringValue ?? "",
-                id: node["backendDOMNodeId"]?.integerValue ?? 0)
+                name: node["name"]?["value"]?.stringValue ?? "")
         } ?? []
-    }
-
-    /// Returns the numbers of the elements that a selector finds, and of all nodes in them.
-    func nodeIDs(_ css: String) async throws -> Set<Int64> {
-        try await browser.show(window)
-        let root = try await browser.devTools("DOM.getDocument", ["depth": 0])["root"]?["nodeId"]
-        let found = try await browser.devTools(
-            "DOM.querySelectorAll", ["nodeId": root ?? 0, "selector": .string(css)])
-        var ids: Set<Int64> = []
-        for id in found["nodeIds"]?.arrayValue ?? [] {
-            let node = try await browser.devTools("DOM.describeNode", ["nodeId": id, "depth": -1])
-            node["node"].map { Self.addIDs(of: $0, to: &ids) }
-        }
-        return ids
-    }
-
-    private static func addIDs(of node: JSON, to ids: inout Set<Int64>) {
-        if let id = node["backendNodeId"]?.integerValue { ids.insert(id) }
-        for child in node["children"]?.arrayValue ?? [] { addIDs(of: child, to: &ids) }
     }
 
     private func axeViolations() async throws -> [String] {
