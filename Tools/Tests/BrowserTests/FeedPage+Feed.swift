@@ -28,12 +28,7 @@ extension FeedPage {
 
     /// Returns the likes, the state and the marks of a row. Absent parts are left out.
     func shown(_ id: String) async throws -> ShownRow {
-        let parts = try await value(Self.shown(row(id)))
-        return ShownRow(
-            birth: parts["birth"]?.stringValue ?? "", state: parts["state"]?.stringValue ?? "",
-            text: parts["text"]?.stringValue ?? "", likes: parts["likes"]?.stringValue,
-            liked: parts["liked"]?.stringValue, comments: parts["comments"]?.stringValue,
-            marks: parts["marks"]?.arrayValue?.compactMap(\.stringValue) ?? [])
+        try await decoded(Self.shown(row(id)))
     }
 
     func shown(_ ids: [String]) async throws -> [ShownRow] {
@@ -47,10 +42,10 @@ extension FeedPage {
         """
         (row => row && {
             birth: row.dataset.birth, state: row.dataset.state,
-            text: row.querySelector(".text")?.textContent,
-            likes: row.querySelector(".likes")?.textContent,
+            text: row.querySelector(".text")?.textContent ?? "",
+            likes: Number(row.querySelector(".likes")?.textContent),
             liked: row.querySelector(".like")?.ariaPressed,
-            comments: row.querySelector(".comments")?.textContent,
+            comments: parseInt(row.querySelector(".comments")?.textContent || "0"),
             marks: [...row.querySelectorAll("[data-mark]")].map(mark => mark.dataset.state),
         })(\(row))
         """
@@ -98,7 +93,7 @@ extension FeedPage {
     // MARK: Announcements
 
     /// A text that assistive technology was given to say.
-    struct Announcement: Hashable, Sendable, CustomStringConvertible {
+    struct Announcement: Decodable, Hashable, Sendable, CustomStringConvertible {
         let region: String
         let text: String
 
@@ -110,26 +105,19 @@ extension FeedPage {
 
     /// Returns the announcements since the page was opened, or since the last call.
     func announcements() async throws -> [Announcement] {
-        try await value("window.said.splice(0)").arrayValue?.map { pair in
-            Announcement(
-                region: pair.arrayValue?.first?.stringValue ?? "",
-                text: pair.arrayValue?.last?.stringValue ?? "")
-        } ?? []
+        try await decoded("window.said.splice(0)")
     }
 }
 
 /// What a person sees of a row.
-struct ShownRow: Hashable, Sendable {
+struct ShownRow: Decodable, Hashable, Sendable {
     /// The number of the node: a node that was made again has another number.
     let birth: String
     let state: String
     let text: String
-    let likes: String?
+    let likes: Int?
     let liked: String?
-    let comments: String?
+    let comments: Int
     /// The states of the marks.
     let marks: [String]
-
-    /// The number in ``comments``; 0 if there is none.
-    var commentCount: Int { comments?.split(separator: " ").first.flatMap { Int($0) } ?? 0 }
 }

@@ -52,7 +52,7 @@ extension FeedPage {
             for (const region of document.querySelectorAll("#polite, #alert"))
                 new MutationObserver(records => {
                     for (const record of records) for (const node of record.addedNodes)
-                        if (node.textContent) said.push([region.id, node.textContent]);
+                        if (node.textContent) said.push({ region: region.id, text: node.textContent });
                 }).observe(region, { subtree: true, childList: true, characterData: true });
             const feed = document.querySelector("#feed");
             const counts = new Map();

@@ -106,6 +106,12 @@ struct FeedPage: BrowserPage {
 
     // MARK: Reading
 
+    /// Returns the value of an expression in JavaScript. Properties that are not defined are left out.
+    func decoded<Value: Decodable>(_ expression: String) async throws -> Value {
+        let value = try await value(expression)
+        return try JSONDecoder().decode(Value.self, from: Data(value.encoded))
+    }
+
     func number(_ expression: String) async throws -> Int64 {
         let value = try await value(expression)
         return try #require(value.integerValue, "\(expression) is \(value)")
