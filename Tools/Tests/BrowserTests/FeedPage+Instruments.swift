@@ -75,7 +75,8 @@ extension FeedPage {
 
     // MARK: Settings of the system
 
-    /// What the system of the page's reader prefers, and the width of the window.
+    /// What the system of the page's reader prefers, and the width of the window. Below 600 pixels,
+    /// it is a phone.
     struct Display: Hashable, Sendable {
         var isDark = false
         var isMotionReduced = false
@@ -102,7 +103,7 @@ extension FeedPage {
             "Emulation.setDeviceMetricsOverride",
             [
                 "width": .integer(Int64(width)), "height": 900, "deviceScaleFactor": 1,
-                "mobile": false,
+                "mobile": .bool(width < 600),
             ])
     }
 
@@ -119,17 +120,6 @@ extension FeedPage {
     }
 
     // MARK: Records
-
-    /// Begins to record what has the focus. The window keeps the record.
-    func watchFocus() async throws {
-        try await browser.show(window)
-        try await browser.run(
-            """
-            window.focused = [];
-            for (const kind of ["focusin", "focusout"])
-                addEventListener(kind, ({ target }) => focused.push(kind + " " + target.id), true);
-            """)
-    }
 
     /// Begins to record the indicators of a wait, at each mutation: `none`, or what it shows with its
     /// value. The window keeps the record in `indicators`, without repetitions.

@@ -123,7 +123,12 @@ extension BrowserTests {
                 query: "&scene=waits", before: { try await $0.hold() }
             ) { page in
                 try await page.begin("#chart-load", holding: "mia-chart")
-                try await page.watchFocus()
+                try await page.browser.run(
+                    """
+                    window.focused = [];
+                    for (const kind of ["focusin", "focusout"]) addEventListener(
+                        kind, ({ target }) => focused.push(kind + " " + target.id), true);
+                    """)
                 for milliseconds in [100, 900, 2_000, 7_000, 20_000] {
                     try await page.advance(milliseconds: milliseconds)
                     #expect(try await page.focus() == "chart-load")
