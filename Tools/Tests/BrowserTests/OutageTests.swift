@@ -2,7 +2,6 @@ import BrowserDriver
 import Foldback
 import FoldbackTesting
 import Foundation
-import Synchronization
 import Testing
 
 extension BrowserTests {
@@ -145,17 +144,22 @@ extension BrowserTests {
                 var wantedCount = 0
                 for round in 0..<20 {
                     let pid = try #require(try await page.server.stage()["pid"]?.integerValue)
-                    let log = AnswerLog()
-                    async let writing: Void = Self.write(to: post, page.server, "\(round)", log)
+                    let (answers, writer) = AsyncStream.makeStream(of: Answer.self)
+                    let writing = Task {
+                        try await Self.write(to: post, page.server, "\(round)", writer)
+                    }
+                    var heard = answers.makeAsyncIterator()
                     // The kill comes between an answer and the next, during other requests.
                     let wanted = Int.random(in: 0...6, using: &random)
                     wantedCount += wanted
-                    let heard = await log.wait(for: wanted)
+                    for _ in 0..<wanted {
+                        let answer = try #require(await heard.next(), "round \(round)")
+                        answered[answer.text] = answer.intent
+                    }
                     Foundation.kill(pid_t(pid), SIGKILL)
-                    log.stop()
-                    try await writing
-                    try #require(heard == wanted, "round \(round)")
-                    answered.merge(log.answered) { first, _ in first }
+                    writing.cancel()
+                    try await writing.value
+                    while let answer = await heard.next() { answered[answer.text] = answer.intent }
                     try await page.reconnected(after: pid)
                 }
                 try #require(answered.count >= max(1, wantedCount))
@@ -179,25 +183,30 @@ extension BrowserTests {
 
         private static let writerCount = 3
 
-        /// Writes comments one after another, as several people at once, until the server is killed.
+        /// A comment that was answered, and the number of its intent.
+        private typealias Answer = (text: String, intent: Int64)
+
+        /// Writes comments one after another, as several people at once, until the server is killed
+        /// or the task is canceled. The answers end with that.
         ///
         /// - Throws: what the server refused. A lost connection is not an error.
         private static func write(
-            to post: String, _ server: FeedWeb, _ round: String, _ log: AnswerLog
+            to post: String, _ server: FeedWeb, _ round: String,
+            _ answers: AsyncStream<Answer>.Continuation
         ) async throws {
-            defer { log.end() }
+            defer { answers.finish() }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in 0..<writerCount {
                     group.addTask {
                         // The next process answers a request that no process has accepted yet.
-                        for number in 0..<200 where !log.isStopped {
+                        for number in 0..<200 where !Task.isCancelled {
                             let text = "\(round)/\(writer)/\(number)"
                             let comment: JSON = [
                                 "do": "comment", "post": .string(post), "text": .string(text),
                             ]
                             do {
                                 let intent = try await server.perform(comment, as: "mia")
-                                log.add(text, try #require(intent))
+                                answers.yield((text, try #require(intent)))
                             } catch is ConnectionError { return }
                         }
                     }
@@ -205,41 +214,6 @@ extension BrowserTests {
                 try await group.waitForAll()
             }
         }
-    }
-}
-
-/// The answered comments of one round, with the numbers of their intents.
-private final class AnswerLog: Sendable {
-    private let content = Mutex<[String: Int64]>([:])
-    private let answers: AsyncStream<Void>
-    private let answer: AsyncStream<Void>.Continuation
-
-    private let stopped = Mutex(false)
-
-    init() { (answers, answer) = AsyncStream.makeStream() }
-
-    /// Whether nobody writes any more.
-    var isStopped: Bool { stopped.withLock { $0 } }
-
-    func stop() { stopped.withLock { $0 = true } }
-
-    var answered: [String: Int64] { content.withLock { $0 } }
-
-    func add(_ text: String, _ intent: Int64) {
-        content.withLock { $0[text] = intent }
-        answer.yield()
-    }
-
-    /// There are no more answers.
-    func end() { answer.finish() }
-
-    /// Returns after some answers, or when there are no more: how many there were.
-    func wait(for count: Int) async -> Int {
-        var answers = answers.makeAsyncIterator()
-        for heard in 0..<count {
-            guard await answers.next() != nil else { return heard }
-        }
-        return count
     }
 }
 
