@@ -10,8 +10,7 @@ import Testing
 @MainActor @Suite struct ScreenTests {
     @Test func `only posts can be opened`() async throws {
         try await withWorld { world, screen, _ in
-            _ = try await world.authority.decide(
-                intent("ada", 1), event("ada", .commented(post: "seed.1.0", text: "Hi")), .byRules)
+            try await world.authority.decide("ada", 1, .commented(post: "seed.1.0", text: "Hi"))
             for id in ["ada.1.0", "nothing", "person:ben", ""] {
                 await #expect(throws: RefusedCommand.self) {
                     try await world.perform(.open(post: id), as: "mia")
@@ -26,8 +25,7 @@ import Testing
     @Test func `a deleted post is not offered, and opening it is refused`() async throws {
         try await withWorld { world, screen, _ in
             try await world.perform(.setOnline(false, replica: "mia"))
-            _ = try await world.authority.decide(
-                intent("ben", 1), event("ben", .posted("New")), .byRules)
+            try await world.authority.decide("ben", 1, .posted("New"))
             #expect(world.stageView.postsUnknown(to: screen).map(\.id) == ["ben.1.0"])
             try await world.authority.delete("ben.1.0", by: "ben")
             #expect(world.stageView.postsUnknown(to: screen).isEmpty)
