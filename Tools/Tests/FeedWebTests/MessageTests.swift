@@ -32,9 +32,10 @@ import Testing
     }
 
     @Test(arguments: [nil, "b", "b-7", "other-0", "b-x"])
-    func `a page with an unknown revision gets the whole content`(_ revision: String?) {
+    func `a page with an unknown revision gets the whole content`(_ revision: String?) throws {
         let hub = Hub(boot: "b", .sample())
-        hub.show(.sample(signedIn: false), [.sample("a")], WireEdits(), [])
+        let rows = try Self.list("a").sections.flatMap(\.rows).map(Self.writer.row)
+        hub.show(.sample(signedIn: false), rows, WireEdits(), [])
         let text = String(
             decoding: hub.events(after: hub.number(of: revision)).bytes, as: UTF8.self)
         #expect(text.contains("\"reset\":true") && text.contains("\"id\":\"a\""))

@@ -62,15 +62,6 @@ final class Folder: Sendable {
     deinit { try? FileManager.default.removeItem(at: url) }
 }
 
-extension WireRow {
-    /// A row with this id and text.
-    static func sample(_ id: String, _ text: String = "") -> WireRow {
-        WireRow(
-            id: id, kind: "post", post: id, text: text, loaded: true, state: "settled",
-            ghost: false, marks: [])
-    }
-}
-
 extension ScreenContent {
     /// The content of a screen on which nothing happens.
     static func sample(signedIn: Bool = true) -> ScreenContent {

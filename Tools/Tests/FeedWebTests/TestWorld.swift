@@ -22,6 +22,11 @@ import FoldbackExamples
     withExtendedLifetime(folder) {}
 }
 
+extension FeedScreen {
+    /// The rows as pages show them.
+    var shown: [WireRow] { list.snapshot.sections.flatMap(\.rows).map(writer.row) }
+}
+
 extension World {
     /// Does what a page of a replica asks for, and returns when nothing more happens.
     func perform(_ command: ReplicaCommand, as name: String) async throws {
