@@ -51,12 +51,13 @@ extension FeedPage {
         """
     }
 
-    /// Writes a comment as a person does, and returns when the page shows it.
-    func comment(_ text: String, on post: String) async throws {
+    /// Writes a comment as a person does, and returns its id when the page shows it.
+    @discardableResult
+    func comment(_ text: String, on post: String) async throws -> String {
         try await browser.show(window)
         try await browser.type(text, into: "[id='comment-text-\(post)']")
         try await click("[id='comment-\(post)']")
-        _ = try await row(saying: text)
+        return try await row(saying: text)
     }
 
     /// Returns when a row has a state.

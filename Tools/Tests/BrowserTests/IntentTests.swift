@@ -71,8 +71,7 @@ extension BrowserTests {
         @Test func `B3: a rejected comment stays as a ghost with its reason`() async throws {
             try await BrowserTests.withFeed(isHolding: true) { page, post in
                 let before = try await page.shown(post)
-                try await page.comment("Is this allowed?", on: post)
-                let comment = try await page.row(saying: "Is this allowed?")
+                let comment = try await page.comment("Is this allowed?", on: post)
                 let pending = try await page.shown(comment)
                 #expect(pending.state == "pending")
                 #expect(try await page.shown(post).comments != before.comments)
@@ -166,11 +165,8 @@ extension BrowserTests {
                 let likeCount = try #require(before.likes)
                 try await page.click("[id='like-\(post)']")
                 try await page.until(post, is: "pending")
-                try await page.comment("First", on: post)
-                try await page.comment("Second", on: post)
-                let (first, second) = (
-                    try await page.row(saying: "First"), try await page.row(saying: "Second")
-                )
+                let first = try await page.comment("First", on: post)
+                let second = try await page.comment("Second", on: post)
                 let pending = try await page.shown(second)
 
                 try await page.server.stage(["do": "reject", "id": "mia/2", "reason": "No."])
@@ -198,8 +194,7 @@ extension BrowserTests {
             async throws
         {
             try await BrowserTests.withFeed(isHolding: true, at: 1) { page, post in
-                try await page.comment("Too late", on: post)
-                let comment = try await page.row(saying: "Too late")
+                let comment = try await page.comment("Too late", on: post)
                 let pending = try await page.shown(comment)
                 try await page.server.stage(["do": "conflict", "replica": "mia"])
                 try await page.until(comment, is: "conflicted")
