@@ -1,5 +1,4 @@
 import BrowserDriver
-import Foundation
 import Testing
 
 /// The feed of `Tools/Examples/feed-web` in a real Chromium.

@@ -1,6 +1,5 @@
 import BrowserDriver
 import Foldback
-import Foundation
 import Testing
 
 /// What each test requires of each page, whatever else it tests.

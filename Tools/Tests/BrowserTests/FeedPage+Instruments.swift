@@ -1,7 +1,5 @@
 import BrowserDriver
 import Foldback
-import Foundation
-import Testing
 
 /// What a test adds to a page, so that it can wait for things and see all of them.
 extension FeedPage {

@@ -1,6 +1,5 @@
 import BrowserDriver
 import Foldback
-import Foundation
 import Testing
 
 extension BrowserTests {

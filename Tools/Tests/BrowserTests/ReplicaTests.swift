@@ -1,6 +1,4 @@
 import BrowserDriver
-import Foldback
-import Foundation
 import Testing
 
 extension BrowserTests {

@@ -1,5 +1,4 @@
 import BrowserDriver
-import Foldback
 import Testing
 
 extension BrowserTests {

@@ -1,6 +1,4 @@
 import Foldback
-import FoldbackExamples
-import FoldbackUI
 import Foundation
 import Testing
 

@@ -1,7 +1,5 @@
-import BrowserDriver
 import FlyingFox
 import FlyingSocks
-import Foldback
 import Foundation
 import Testing
 

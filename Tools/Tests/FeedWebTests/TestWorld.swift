@@ -1,6 +1,3 @@
-import Foldback
-import FoldbackExamples
-
 @testable import feed_web
 
 /// Everything that a server shows, in the process of the test. The clock stands still.
