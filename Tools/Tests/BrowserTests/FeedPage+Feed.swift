@@ -98,7 +98,6 @@ extension FeedPage {
         let text: String
 
         static func polite(_ text: String) -> Self { Self(region: "polite", text: text) }
-        static func alert(_ text: String) -> Self { Self(region: "alert", text: text) }
 
         var description: String { "\(region): \(text)" }
     }
