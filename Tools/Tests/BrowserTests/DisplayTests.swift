@@ -43,10 +43,7 @@ extension BrowserTests {
         ]
 
         @Test func `text is shown as it was written`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                try await page.listen()
-                try await page.server.hold()
+            try await BrowserTests.withFeed(isHolding: true) { page, _ in
                 let elements = "document.querySelectorAll('img, script, b').length"
                 let before = try await page.number(elements)
                 let posts = try await page.rows("post")
@@ -58,7 +55,6 @@ extension BrowserTests {
                 let children = ".text > *, .words > *, #alert p > *"
                 #expect(
                     try await page.number("document.querySelectorAll('\(children)').length") == 0)
-                try await page.check()
             }
         }
     }
@@ -81,7 +77,6 @@ extension FeedPage {
         _ = try await row(saying: text)
         try await write(text, in: "comment-text-\(post)", "comment-\(post)")
         try await until("\(Self.rowsSaying(text)).length === 2")
-        try await settle()
         let rows = try await rows(saying: text)
         #expect(rows.count == 2, "\(text)")
         let comment = try #require(rows.last)
@@ -94,7 +89,6 @@ extension FeedPage {
 
         try await server.stage(["do": "reject", "id": ids[1], "reason": .string(text)])
         try await until(comment, is: "rejected")
-        try await settle()
         let said = try await announcements()
         #expect(said.count == 1 && said.allSatisfy { $0.text.contains(text) }, "\(said)")
         let words = try await string(

@@ -1,38 +1,31 @@
 import BrowserDriver
 import Foldback
-import Foundation
 import Testing
 
 /// What each test requires of each page, whatever else it tests.
 extension FeedPage {
-    /// Checks ids, the console, names of controls, and the rules of axe-core.
-    func check(at place: SourceLocation = #_sourceLocation) async throws {
-        let faults = try await faults()
-        #expect(faults == [], "\(replica)", sourceLocation: place)
-    }
-
-    /// Checks the same without the rules of axe-core, which take long if there are many rows.
-    func checkWithoutRules(at place: SourceLocation = #_sourceLocation) async throws {
-        let faults = try await faultsWithoutRules()
+    /// Checks ids, the console, names of controls, and the rules of axe-core. The end of each test
+    /// checks the last state of its pages.
+    func check(rules: Bool = true, at place: SourceLocation = #_sourceLocation) async throws {
+        let faults = try await faults(rules: rules)
         #expect(faults == [], "\(replica)", sourceLocation: place)
     }
 
     /// Returns what is wrong with the page, in words.
-    func faults() async throws -> [String] { try await faultsWithoutRules() + axeViolations() }
-
-    private func faultsWithoutRules() async throws -> [String] {
-        let console = try await consoleErrors()
-        return try await repeatedIDs() + console + namelessControls()
+    func faults(rules: Bool = true) async throws -> [String] {
+        let faults = try await repeatedIDs() + consoleErrors() + namelessControls()
+        return try await rules ? faults + axeViolations() : faults
     }
 
-    /// Returns the ids that two elements or two rows have.
-    func repeatedIDs() async throws -> [String] {
+    /// Returns the ids that two elements have, and those that two rows have or had.
+    private func repeatedIDs() async throws -> [String] {
         try await strings(
             """
             (ids => ids.filter((id, place) => ids.indexOf(id) !== place))(
                 [...document.querySelectorAll("[id]")].map(node => "twice: #" + node.id).concat(
                     [...document.querySelectorAll("[data-id]")].map(
                         node => "twice: row " + node.dataset.id)))
+                .concat(window.repeatedIDs.map(id => "twice before: row " + id))
             """)
     }
 
@@ -62,8 +55,6 @@ extension FeedPage {
     struct AccessibleNode: Hashable, Sendable {
         let role: String
         let name: String
-        /// The number of its node of the DOM; 0 if it has none.
-        let id: Int64
     }
 
     func accessibilityTree() async throws -> [AccessibleNode] {
@@ -72,28 +63,8 @@ extension FeedPage {
         return tree["nodes"]?.arrayValue?.filter { $0["ignored"]?.boolValue != true }.map { node in
             AccessibleNode(
                 role: node["role"]?["value"]?.stringValue ?? "",
-                name: node["name"]?["value"]?.stringValue ?? "",
-                id: node["backendDOMNodeId"]?.integerValue ?? 0)
+                name: node["name"]?["value"]?.stringValue ?? "")
         } ?? []
-    }
-
-    /// Returns the numbers of the elements that a selector finds, and of all nodes in them.
-    func nodeIDs(_ css: String) async throws -> Set<Int64> {
-        try await browser.show(window)
-        let root = try await browser.devTools("DOM.getDocument", ["depth": 0])["root"]?["nodeId"]
-        let found = try await browser.devTools(
-            "DOM.querySelectorAll", ["nodeId": root ?? 0, "selector": .string(css)])
-        var ids: Set<Int64> = []
-        for id in found["nodeIds"]?.arrayValue ?? [] {
-            let node = try await browser.devTools("DOM.describeNode", ["nodeId": id, "depth": -1])
-            node["node"].map { Self.addIDs(of: $0, to: &ids) }
-        }
-        return ids
-    }
-
-    private static func addIDs(of node: JSON, to ids: inout Set<Int64>) {
-        if let id = node["backendNodeId"]?.integerValue { ids.insert(id) }
-        for child in node["children"]?.arrayValue ?? [] { addIDs(of: child, to: &ids) }
     }
 
     private func axeViolations() async throws -> [String] {

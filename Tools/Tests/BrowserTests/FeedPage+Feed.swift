@@ -1,6 +1,5 @@
 import BrowserDriver
 import Foldback
-import Foundation
 import Testing
 
 /// What a test reads of the feed and of its announcements.
@@ -12,7 +11,6 @@ extension FeedPage {
             document.querySelector("article[data-kind=post]")
                 && document.querySelector("#feed").ariaBusy === "false"
             """)
-        try await settle()
     }
 
     /// The ids of the rows of a kind, from the top.
@@ -29,12 +27,7 @@ extension FeedPage {
 
     /// Returns the likes, the state and the marks of a row. Absent parts are left out.
     func shown(_ id: String) async throws -> ShownRow {
-        let parts = try await value(Self.shown(row(id)))
-        return ShownRow(
-            birth: parts["birth"]?.stringValue ?? "", state: parts["state"]?.stringValue ?? "",
-            text: parts["text"]?.stringValue ?? "", likes: parts["likes"]?.stringValue,
-            liked: parts["liked"]?.stringValue, comments: parts["comments"]?.stringValue,
-            marks: parts["marks"]?.arrayValue?.compactMap(\.stringValue) ?? [])
+        try await decoded(Self.shown(row(id)))
     }
 
     func shown(_ ids: [String]) async throws -> [ShownRow] {
@@ -48,21 +41,22 @@ extension FeedPage {
         """
         (row => row && {
             birth: row.dataset.birth, state: row.dataset.state,
-            text: row.querySelector(".text")?.textContent,
-            likes: row.querySelector(".likes")?.textContent,
+            text: row.querySelector(".text")?.textContent ?? "",
+            likes: Number(row.querySelector(".likes")?.textContent),
             liked: row.querySelector(".like")?.ariaPressed,
-            comments: row.querySelector(".comments")?.textContent,
+            comments: parseInt(row.querySelector(".comments")?.textContent || "0"),
             marks: [...row.querySelectorAll("[data-mark]")].map(mark => mark.dataset.state),
         })(\(row))
         """
     }
 
-    /// Writes a comment as a person does, and returns when the page shows it.
-    func comment(_ text: String, on post: String) async throws {
+    /// Writes a comment as a person does, and returns its id when the page shows it.
+    @discardableResult
+    func comment(_ text: String, on post: String) async throws -> String {
         try await browser.show(window)
         try await browser.type(text, into: "[id='comment-text-\(post)']")
         try await click("[id='comment-\(post)']")
-        _ = try await row(saying: text)
+        return try await row(saying: text)
     }
 
     /// Returns when a row has a state.
@@ -99,52 +93,30 @@ extension FeedPage {
     // MARK: Announcements
 
     /// A text that assistive technology was given to say.
-    struct Announcement: Hashable, Sendable, CustomStringConvertible {
+    struct Announcement: Decodable, Hashable, Sendable, CustomStringConvertible {
         let region: String
         let text: String
 
         static func polite(_ text: String) -> Self { Self(region: "polite", text: text) }
-        static func alert(_ text: String) -> Self { Self(region: "alert", text: text) }
 
         var description: String { "\(region): \(text)" }
     }
 
-    /// Begins to record announcements. The window keeps the record.
-    func listen() async throws {
-        try await browser.show(window)
-        try await browser.run(
-            """
-            window.said = [];
-            for (const region of [document.querySelector("#polite"), document.querySelector("#alert")])
-                new MutationObserver(records => {
-                    for (const record of records) for (const node of record.addedNodes)
-                        if (node.textContent) said.push([region.id, node.textContent]);
-                }).observe(region, { subtree: true, childList: true, characterData: true });
-            """)
-    }
-
-    /// Returns the announcements since ``listen()`` or since the last call.
+    /// Returns the announcements since the page was opened, or since the last call.
     func announcements() async throws -> [Announcement] {
-        try await value("window.said.splice(0)").arrayValue?.map { pair in
-            Announcement(
-                region: pair.arrayValue?.first?.stringValue ?? "",
-                text: pair.arrayValue?.last?.stringValue ?? "")
-        } ?? []
+        try await decoded("window.said.splice(0)")
     }
 }
 
 /// What a person sees of a row.
-struct ShownRow: Hashable, Sendable {
+struct ShownRow: Decodable, Hashable, Sendable {
     /// The number of the node: a node that was made again has another number.
     let birth: String
     let state: String
     let text: String
-    let likes: String?
+    let likes: Int?
     let liked: String?
-    let comments: String?
+    let comments: Int
     /// The states of the marks.
     let marks: [String]
-
-    /// The number in ``comments``; 0 if there is none.
-    var commentCount: Int { comments?.split(separator: " ").first.flatMap { Int($0) } ?? 0 }
 }

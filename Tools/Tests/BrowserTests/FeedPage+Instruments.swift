@@ -1,13 +1,15 @@
 import BrowserDriver
 import Foldback
-import Foundation
-import Testing
 
 /// What a test adds to a page, so that it can wait for things and see all of them.
 extension FeedPage {
     /// Runs before the page's own scripts. Counts the requests whose answers the page has not read,
     /// in an attribute that a test can wait for. Keeps all requests and all streams of messages, and
     /// calls `heard` with each message before the page gets it.
+    ///
+    /// Records what the live regions say in `said`, and the numbers of rows after the messages in
+    /// `rowCounts`. The records of all mutations are replayed, so `repeatedIDs` also has the ids that
+    /// two rows had only between two mutations of one message.
     static let instruments = """
         window.requests = [];
         (send => {
@@ -43,11 +45,36 @@ extension FeedPage {
                 this.addEventListener("message", ({ data }) => window.heard?.(JSON.parse(data)));
             }
         };
+        Object.assign(window, { said: [], repeatedIDs: [], rowCounts: [] });
+        document.addEventListener("DOMContentLoaded", () => {
+            for (const region of document.querySelectorAll("#polite, #alert"))
+                new MutationObserver(records => {
+                    for (const record of records) for (const node of record.addedNodes)
+                        if (node.textContent) said.push({ region: region.id, text: node.textContent });
+                }).observe(region, { subtree: true, childList: true, characterData: true });
+            const feed = document.querySelector("#feed");
+            const counts = new Map();
+            const count = (node, change) => {
+                const id = node.dataset?.id;
+                if (id === undefined) return;
+                counts.set(id, (counts.get(id) ?? 0) + change);
+                if (counts.get(id) > 1) repeatedIDs.push(id);
+            };
+            for (const row of feed.children) count(row, 1);
+            new MutationObserver(records => {
+                for (const { removedNodes, addedNodes } of records) {
+                    for (const node of removedNodes) count(node, -1);
+                    for (const node of addedNodes) count(node, 1);
+                }
+                rowCounts.push(feed.children.length);
+            }).observe(feed, { childList: true });
+        });
         """
 
     // MARK: Settings of the system
 
-    /// What the system of the page's reader prefers, and the width of the window.
+    /// What the system of the page's reader prefers, and the width of the window. Below 600 pixels,
+    /// it is a phone.
     struct Display: Hashable, Sendable {
         var isDark = false
         var isMotionReduced = false
@@ -74,7 +101,7 @@ extension FeedPage {
             "Emulation.setDeviceMetricsOverride",
             [
                 "width": .integer(Int64(width)), "height": 900, "deviceScaleFactor": 1,
-                "mobile": false,
+                "mobile": .bool(width < 600),
             ])
     }
 
@@ -83,7 +110,6 @@ extension FeedPage {
         try await browser.show(window)
         try await Self.setDisplay(display, of: browser)
         try await until("document.documentElement.dataset.motion === '\(display.isMotionReduced)'")
-        try await settle()
     }
 
     /// Switches the system's setting for less motion, and returns when the server knows it.
@@ -92,45 +118,6 @@ extension FeedPage {
     }
 
     // MARK: Records
-
-    /// Begins to look at the ids of the rows. The records of all mutations are replayed, so ids that
-    /// two rows have only between two mutations of one message count. The window keeps them in
-    /// `repeatedIDs`, and the numbers of rows after the messages in `rowCounts`.
-    func watchIDs() async throws {
-        try await browser.show(window)
-        try await browser.run(
-            """
-            window.repeatedIDs = [];
-            window.rowCounts = [];
-            const feed = document.querySelector("#feed");
-            const counts = new Map();
-            const count = (node, change) => {
-                const id = node.dataset?.id;
-                if (id === undefined) return;
-                counts.set(id, (counts.get(id) ?? 0) + change);
-                if (counts.get(id) > 1) repeatedIDs.push(id);
-            };
-            for (const row of feed.children) count(row, 1);
-            new MutationObserver(records => {
-                for (const { removedNodes, addedNodes } of records) {
-                    for (const node of removedNodes) count(node, -1);
-                    for (const node of addedNodes) count(node, 1);
-                }
-                rowCounts.push(feed.children.length);
-            }).observe(feed, { childList: true });
-            """)
-    }
-
-    /// Begins to record what has the focus. The window keeps the record.
-    func watchFocus() async throws {
-        try await browser.show(window)
-        try await browser.run(
-            """
-            window.focused = [];
-            for (const kind of ["focusin", "focusout"])
-                addEventListener(kind, ({ target }) => focused.push(kind + " " + target.id), true);
-            """)
-    }
 
     /// Begins to record the indicators of a wait, at each mutation: `none`, or what it shows with its
     /// value. The window keeps the record in `indicators`, without repetitions.

@@ -3,7 +3,7 @@ import Foldback
 import Testing
 
 /// What a person sees of a wait.
-struct ShownWait: Hashable, Sendable {
+struct ShownWait: Decodable, Hashable, Sendable {
     var isBusy = false
     /// `spinner`, `bar` or `text`; nil if nothing is drawn.
     var indicator: String?
@@ -14,10 +14,10 @@ struct ShownWait: Hashable, Sendable {
 extension FeedPage {
     /// Returns what the page shows of a wait: of none, an empty value.
     func wait(_ name: String) async throws -> ShownWait {
-        let parts = try await value(
+        let shown: ShownWait? = try await decoded(
             """
             ((wait, control) => wait && {
-                busy: control.ariaBusy === "true",
+                isBusy: control.ariaBusy === "true",
                 indicator: wait.querySelector("[role=progressbar]")?.dataset.shows ?? null,
                 text: [...wait.querySelectorAll("[role=progressbar], .wait-text")]
                     .map(node => node.textContent).join(""),
@@ -26,17 +26,13 @@ extension FeedPage {
                 document.getElementById(
                     document.querySelector("[data-slot='\(name)']").dataset.control))
             """)
-        return ShownWait(
-            isBusy: parts["busy"]?.boolValue ?? false, indicator: parts["indicator"]?.stringValue,
-            text: parts["text"]?.stringValue ?? "",
-            actions: parts["actions"]?.arrayValue?.compactMap(\.stringValue) ?? [])
+        return shown ?? ShownWait()
     }
 
     /// Presses a button, and returns when the server has begun and holds the request.
     func begin(_ control: String, holding id: String) async throws {
         try await click(control)
         try await until("document.querySelector('#stage-accept-\(id)')")
-        try await settle()
     }
 
     /// Lets the upload reach a fraction.
@@ -49,9 +45,7 @@ extension FeedPage {
 extension BrowserTests {
     /// Runs a test whose upload has just begun.
     static func withUpload(_ test: (FeedPage) async throws -> Void) async throws {
-        try await withPage { page in
-            try await page.loaded()
-            try await page.server.hold()
+        try await withFeed(isHolding: true) { page, _ in
             try await page.browser.type("A picture", into: "#post-text")
             try await page.begin("#upload-send", holding: "mia-upload")
             try await test(page)

@@ -10,7 +10,7 @@ import Testing
 struct FeedPage: BrowserPage {
     let browser: WebDriver
     let server: FeedWeb
-    let window: WebDriver.Window
+    var window: WebDriver.Window
     let replica: String
     /// More of the query, such as `&scene=archive`.
     var query = ""
@@ -42,22 +42,28 @@ struct FeedPage: BrowserPage {
     /// Returns when all requests of the page are answered, and it shows the server's present
     /// revision or a later revision.
     func settle() async throws {
-        try await until("(document.documentElement.dataset.requests ?? '0') === '0'")
+        try await meet("(document.documentElement.dataset.requests ?? '0') === '0'")
         let state = try await server.state(
             of: replica, query.isEmpty ? "" : "?\(query.dropFirst())")
         let revision = try #require(state["revision"]?.stringValue)
         let parts = revision.split(separator: "-")
-        try await until(
+        try await meet(
             """
             (([boot, number]) => boot === "\(parts[0])" && Number(number) >= \(parts[1]))(
                 (document.body?.dataset.revision ?? "").split("-"))
             """)
     }
 
-    /// Returns when a condition of the page is true. It is asked after each change of the DOM.
+    /// Returns when a condition of the page was true, and the page has settled since. The page is
+    /// asked after each change of the DOM.
     ///
     /// - Parameter condition: an expression in JavaScript. If it throws, it is not true yet.
     func until(_ condition: String) async throws {
+        try await meet(condition)
+        try await settle()
+    }
+
+    private func meet(_ condition: String) async throws {
         try await browser.show(window)
         do {
             try await browser.wait(until: condition)
@@ -99,6 +105,12 @@ struct FeedPage: BrowserPage {
     }
 
     // MARK: Reading
+
+    /// Returns the value of an expression in JavaScript. Properties that are not defined are left out.
+    func decoded<Value: Decodable>(_ expression: String) async throws -> Value {
+        let value = try await value(expression)
+        return try JSONDecoder().decode(Value.self, from: Data(value.encoded))
+    }
 
     func number(_ expression: String) async throws -> Int64 {
         let value = try await value(expression)

@@ -8,12 +8,10 @@ extension BrowserTests {
         /// The page showed the second of the five words forever: the message of a decision comes
         /// before the message of its answer.
         @Test func `the guide checks off each word when a person follows its hints`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed(ignoring: ["net::ERR_"]) { page, post in
                 #expect(try await page.wordsSeen() == [])
                 #expect(try await page.hintedWord() == "optimistic")
                 try await page.click("#stage-hold")
-                let post = try #require(try await page.rows("post").first)
                 try await page.begin("[id='like-\(post)']", holding: "mia-1")
 
                 #expect(try await page.hintedWord() == "pending")
@@ -40,6 +38,7 @@ extension BrowserTests {
 
                 try await page.click("#stage-offline")
                 try await page.until("document.querySelector('#link').innerText === 'offline'")
+                #expect(try await page.string("document.querySelector('#link').role") == "status")
                 let other = try #require(try await page.rows("post").first)
                 try await page.click("[id='like-\(other)']")
                 try await page.until(other, is: "pending")
@@ -48,21 +47,11 @@ extension BrowserTests {
                 #expect(try await page.wordsSeen().count == 5)
                 #expect(
                     try await page.bool("document.querySelector('#guide-done').checkVisibility()"))
-                try await page.until("document.body.dataset.connected === 'true'")
-                try await page.settle()
-                // The browser complains of the requests that the kill has ended.
-                _ = try await page.browser.console()
-                try await page.check()
             }
         }
 
         @Test func `on a phone, the guide shows one word and its hint`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                try await page.browser.devTools(
-                    "Emulation.setDeviceMetricsOverride",
-                    ["width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": true])
-                try await page.browser.open(page.server.page(of: "mia"))
+            try await BrowserTests.withPage(on: FeedPage.Display(width: 390)) { page in
                 try await page.loaded()
                 let words = "[...document.querySelectorAll('#guide > li')]"
                 #expect(
@@ -75,16 +64,13 @@ extension BrowserTests {
                 try await page.check()
                 try await page.click("#guide-toggle")
                 #expect(try await page.bool("\(words).every(word => word.checkVisibility())"))
-                try await page.check()
             }
         }
 
         @Test func `accepting a held request leaves the focus among the held requests`()
             async throws
         {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                try await page.server.hold()
+            try await BrowserTests.withFeed(isHolding: true) { page, _ in
                 for (index, post) in try await page.rows("post").prefix(3).enumerated() {
                     try await page.begin("[id='like-\(post)']", holding: "mia-\(index + 1)")
                 }
@@ -99,68 +85,11 @@ extension BrowserTests {
                 try await page.begin("[id='like-\(post)']", holding: "mia-4")
                 try await page.press("stage-release")
                 #expect(try await page.focus() == "held-title")
-                try await page.check()
-            }
-        }
-
-        @Test func `a stalled wait that covers the page hears Esc`() async throws {
-            try await BrowserTests.withPage(query: "&scene=waits") { page in
-                try await page.signOut()
-                #expect(try await page.focus() != "BODY")
-                try await page.server.hold()
-                try await page.begin("#sign-in", holding: "mia-signIn")
-                try await page.advance(milliseconds: 100)
-                #expect(
-                    try await page.string("document.querySelector('#sign-in').ariaBusy") == "true")
-                try await page.advance(milliseconds: 29_900)
-                #expect(try await page.wait("signIn").indicator == nil)
-                #expect(
-                    try await page.bool(
-                        "document.querySelector('#overlay').contains(document.activeElement)"))
-                try await page.check()
-                try await page.browser.press(.escape)
-                try await page.until("!document.querySelector('#overlay').open")
-                try await page.settle()
-                #expect(try await page.focus() == "sign-in")
-            }
-        }
-
-        @Test func `the focus stays in the card when its button is hidden`() async throws {
-            try await BrowserTests.withPage(query: "&scene=waits") { page in
-                try await page.signOut()
-                try await page.server.hold()
-                try await page.begin("#sign-in", holding: "mia-signIn")
-                try await page.advance(milliseconds: 1_000)
-                try await page.server.release()
-                try await page.until("document.querySelector('#signed-in').checkVisibility()")
-                try await page.advance(milliseconds: 1_000)
-                #expect(try await page.focus() == "signed-in-text")
-                try await page.check()
-            }
-        }
-
-        @Test func `the wait of a placeholder can be seen by all`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                try await page.server.stage(["do": "offline", "replica": "mia"])
-                try await page.server.perform(["do": "post", "text": "Shared"], as: "ben")
-                try await page.until("document.querySelector('#known button')")
-                try await page.click("#known button")
-                try await page.until("document.querySelector('[data-kind=post] .bone')")
-                try await page.settle()
-                let row = "document.querySelector('.bone').closest('article')"
-                #expect(try await page.string("\(row).ariaHidden") == "true")
-                try await page.advance(milliseconds: 10_000)
-                #expect(try await page.bool("\(row).querySelector('.wait button') !== null"))
-                #expect(try await page.bool("!\(row).ariaHidden && \(row).ariaBusy === 'true'"))
-                try await page.check()
             }
         }
 
         @Test func `a mark is drawn only if the answer takes a moment`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                try await page.server.hold()
+            try await BrowserTests.withFeed(isHolding: true) { page, _ in
                 for isReduced in [false, true] {
                     if isReduced { try await page.reduceMotion(true) }
                     let post = try await page.rows("post")[isReduced ? 1 : 0]
@@ -183,14 +112,12 @@ extension BrowserTests {
                     #expect(
                         try await page.number("document.getAnimations().length") == 0 || !isReduced)
                     try await page.browser.run("delete window.drawnLater")
-                    try await page.settle()
                 }
             }
         }
 
         @Test func `a page that failed to show a message asks for everything`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
+            try await BrowserTests.withFeed { page, _ in
                 try await page.browser.run(
                     """
                     window.addresses = [];
@@ -218,43 +145,13 @@ extension BrowserTests {
             }
         }
 
-        @Test func `an unhurried wait does not move before its indicator`() async throws {
-            try await BrowserTests.withPage(
-                query: "&scene=waits&policy=unhurried", before: { try await $0.hold() }
-            ) { page in
-                try await page.begin("#chart-load", holding: "mia-chart")
-                try await page.advance(milliseconds: 999)
-                #expect(
-                    try await page.string("document.querySelector('#chart').ariaBusy") == "true")
-                #expect(try await page.number("document.getAnimations().length") == 0)
-                try await page.advance(milliseconds: 1)
-                #expect(try await page.number("document.getAnimations().length") > 0)
-            }
-        }
-
         @Test func `Ctrl with Home or End leaves the feed`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                for (key, target) in [("End", "stage-hold"), ("Home", "upload-send")] {
-                    try await page.browser.run(
-                        """
-                        const row = document.querySelectorAll("article")[2];
-                        row.focus();
-                        row.dispatchEvent(new KeyboardEvent(
-                            "keydown", { key: "\(key)", ctrlKey: true, bubbles: true }));
-                        """)
+            try await BrowserTests.withFeed { page, _ in
+                for (key, target) in [(WebDriver.Key.end, "stage-hold"), (.home, "upload-send")] {
+                    try await page.browser.run("document.querySelectorAll('article')[2].focus()")
+                    try await page.browser.press(key, with: [.control])
                     #expect(try await page.focus() == target)
                 }
-            }
-        }
-
-        @Test func `the state of the connection is announced`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                #expect(try await page.string("document.querySelector('#link').role") == "status")
-                try await page.click("#stage-offline")
-                try await page.until("document.querySelector('#link').innerText === 'offline'")
-                try await page.check()
             }
         }
     }
@@ -281,13 +178,5 @@ extension FeedPage {
         try await browser.run("document.getElementById('\(id)').focus()")
         try await browser.press(.enter)
         try await until("!document.getElementById('\(id)')?.checkVisibility()")
-        try await settle()
-    }
-
-    fileprivate func signOut() async throws {
-        guard try await server.state(of: "mia")["signedIn"] == true else { return }
-        try await click("#sign-out")
-        try await until("document.querySelector('#sign-in').checkVisibility()")
-        try await settle()
     }
 }

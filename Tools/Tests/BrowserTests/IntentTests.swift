@@ -1,6 +1,5 @@
 import BrowserDriver
 import Foldback
-import Foundation
 import Testing
 
 extension BrowserTests {
@@ -8,14 +7,10 @@ extension BrowserTests {
     @Suite struct IntentTests {
         @Test func `B1: a like is in the page with the first message after the click`() async throws
         {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                let post = try #require(try await page.rows("post").first)
+            try await BrowserTests.withFeed(isHolding: true) { page, post in
                 let before = try await page.shown(post)
                 #expect(before.liked == "false" && before.state == "settled")
-                let likeCount = try #require(Int(before.likes ?? ""))
-                try await page.server.stage(["do": "hold"])
-                try await page.settle()
+                let likeCount = try #require(before.likes)
                 try await page.browser.run(
                     """
                     window.messages = [];
@@ -27,28 +22,20 @@ extension BrowserTests {
                     """)
                 try await page.click("[id='like-\(post)']")
                 try await page.until("messages.length > 0")
-                let first = try await page.value("messages[0]")
-                #expect(first["likes"]?.stringValue == "\(likeCount + 1)")
-                #expect(first["liked"]?.stringValue == "true")
-                #expect(first["state"]?.stringValue == "pending")
-                #expect(first["marks"] == ["pending"])
-                #expect(first["birth"]?.stringValue == before.birth)
-                print("B1: click to DOM in \(first["delay"] ?? .null) ms")
-                try await page.settle()
+                let first: ShownRow = try await page.decoded("messages[0]")
+                #expect(first.likes == likeCount + 1 && first.liked == "true")
+                #expect(first.state == "pending" && first.marks == ["pending"])
+                #expect(first.birth == before.birth)
+                print("B1: click to DOM in \(try await page.number("messages[0].delay")) ms")
                 let stage = try await page.server.stage()
                 #expect(stage["held"]?.arrayValue?.map { $0["id"] } == ["mia/1"])
-                try await page.check()
             }
         }
 
         @Test func `B2: an accepted like loses its mark, and nothing else changes`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                let post = try #require(try await page.rows("post").dropFirst().first)
-                try await page.server.stage(["do": "hold"])
+            try await BrowserTests.withFeed(isHolding: true, at: 1) { page, post in
                 try await page.click("[id='like-\(post)']")
                 try await page.until(post, is: "pending")
-                try await page.settle()
                 let pending = try await page.shown(post)
                 let parts =
                     "[\(page.row(post)), '.like', '.text'].map((part, index, all) => "
@@ -69,7 +56,6 @@ extension BrowserTests {
                     """)
                 try await page.server.stage(["do": "release", "id": "mia/1"])
                 try await page.until(post, is: "settled")
-                try await page.settle()
                 let settled = try await page.shown(post)
                 #expect(settled.marks == [])
                 #expect(settled.birth == pending.birth)
@@ -78,19 +64,13 @@ extension BrowserTests {
                 #expect(settled.likes == pending.likes && settled.liked == "true")
                 let touched = try await page.strings("[...touched]")
                 #expect(touched == [post])
-                try await page.check()
             }
         }
 
         @Test func `B3: a rejected comment stays as a ghost with its reason`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                try await page.listen()
-                let post = try #require(try await page.rows("post").first)
+            try await BrowserTests.withFeed(isHolding: true) { page, post in
                 let before = try await page.shown(post)
-                try await page.server.stage(["do": "hold"])
-                try await page.comment("Is this allowed?", on: post)
-                let comment = try await page.row(saying: "Is this allowed?")
+                let comment = try await page.comment("Is this allowed?", on: post)
                 let pending = try await page.shown(comment)
                 #expect(pending.state == "pending")
                 #expect(try await page.shown(post).comments != before.comments)
@@ -113,7 +93,6 @@ extension BrowserTests {
                     "do": "reject", "id": "mia/1", "reason": "Comments are closed.",
                 ])
                 try await page.until(comment, is: "rejected")
-                try await page.settle()
                 let ghost = try await page.shown(comment)
                 #expect(ghost.birth == pending.birth)
                 #expect(ghost.text == "Is this allowed?" && ghost.marks == ["rejected"])
@@ -139,7 +118,6 @@ extension BrowserTests {
                 try await page.browser.run("document.querySelector('#retry-1').focus()")
                 try await page.browser.press(.enter)
                 try await page.until("!document.querySelector('#retry-1')")
-                try await page.settle()
                 let again = try await page.row(saying: "Is this allowed?")
                 #expect(try await page.shown(again).marks == ["pending"])
                 #expect(try await page.bool("!\(page.row(again)).hasAttribute('data-ghost')"))
@@ -155,24 +133,18 @@ extension BrowserTests {
                     "\(page.row(refused)).nextElementSibling.dataset.id")
                 try await page.click("#dismiss-2")
                 try await page.until("!document.querySelector('#dismiss-2')")
-                try await page.settle()
                 #expect(try await page.focus() == next)
                 #expect(try await page.rows(saying: "Is this allowed?") == [])
                 #expect(try await page.shown(post) == before)
-                try await page.check()
             }
         }
 
         @Test func `B3: a comment that is not recorded stays in its field`() async throws {
-            try await BrowserTests.withPage(ignoring: ["status of 400"]) { page in
-                try await page.loaded()
-                try await page.listen()
-                let post = try #require(try await page.rows("post").first)
+            try await BrowserTests.withFeed(ignoring: ["status of 400"]) { page, post in
                 let field = "document.getElementById('comment-text-\(post)')"
                 try await page.browser.run("\(field).value = 'long '.repeat(1_000)")
                 try await page.click("[id='comment-\(post)']")
                 try await page.until("\(page.row(post)).querySelector('.refused')")
-                try await page.settle()
                 #expect(try await page.number("\(field).value.length") == 5_000)
                 let said = try await page.announcements()
                 #expect(said.map(\.region) == ["alert"] && said[0].text.contains("4096 bytes"))
@@ -180,7 +152,6 @@ extension BrowserTests {
                 try await page.browser.run("\(field).value = 'short'")
                 try await page.click("[id='comment-\(post)']")
                 _ = try await page.row(saying: "short")
-                try await page.settle()
                 #expect(try await page.string("\(field).value") == "")
                 #expect(
                     try await page.value("\(page.row(post)).querySelector('.refused')") == .null)
@@ -188,26 +159,19 @@ extension BrowserTests {
         }
 
         @Test func `B4: a rejected comment takes nothing else with it`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                let post = try #require(try await page.rows("post").first)
+            try await BrowserTests.withFeed(isHolding: true) { page, post in
                 let before = try await page.shown(post)
-                let likeCount = try #require(Int(before.likes ?? ""))
-                try await page.server.stage(["do": "hold"])
+                let likeCount = try #require(before.likes)
                 try await page.click("[id='like-\(post)']")
                 try await page.until(post, is: "pending")
-                try await page.comment("First", on: post)
-                try await page.comment("Second", on: post)
-                let (first, second) = (
-                    try await page.row(saying: "First"), try await page.row(saying: "Second")
-                )
+                let first = try await page.comment("First", on: post)
+                let second = try await page.comment("Second", on: post)
                 let pending = try await page.shown(second)
 
                 try await page.server.stage(["do": "reject", "id": "mia/2", "reason": "No."])
                 try await page.until(first, is: "rejected")
-                try await page.settle()
                 let liked = try await page.shown(post)
-                #expect(liked.likes == "\(likeCount + 1)" && liked.liked == "true")
+                #expect(liked.likes == likeCount + 1 && liked.liked == "true")
                 #expect(liked.marks == ["pending"] && liked.birth == before.birth)
                 #expect(try await page.shown(second) == pending)
                 try await page.check()
@@ -216,31 +180,23 @@ extension BrowserTests {
                     "do": "reword", "id": "mia/3", "text": "Second, with better words",
                 ])
                 try await page.until(second, is: "settled")
-                try await page.settle()
                 let reworded = try await page.shown(second)
                 #expect(reworded.text == "Second, with better words")
                 #expect(reworded.birth == pending.birth && reworded.marks == [])
                 try await page.server.stage(["do": "release", "id": "mia/1"])
                 try await page.until(post, is: "settled")
                 #expect(try await page.shown(post).likes == liked.likes)
-                try await page.check()
             }
         }
 
         @Test func `a conflict stays where it was done, is told, and leads to the log`()
             async throws
         {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                try await page.listen()
-                let post = try #require(try await page.rows("post").dropFirst().first)
-                try await page.server.hold()
-                try await page.comment("Too late", on: post)
-                let comment = try await page.row(saying: "Too late")
+            try await BrowserTests.withFeed(isHolding: true, at: 1) { page, post in
+                let comment = try await page.comment("Too late", on: post)
                 let pending = try await page.shown(comment)
                 try await page.server.stage(["do": "conflict", "replica": "mia"])
                 try await page.until(comment, is: "conflicted")
-                try await page.settle()
                 #expect(try await page.rows("gone") == [post])
                 #expect(try await page.shown(comment).birth == pending.birth)
                 let before = "\(page.row(comment)).previousElementSibling.dataset.id"
@@ -264,12 +220,12 @@ extension BrowserTests {
                 while opened == nil {
                     opened = try await page.browser.windows.first { !windows.contains($0) }
                 }
-                let log = FeedPage(
-                    browser: page.browser, server: page.server, window: try #require(opened),
-                    replica: "mia")
-                try await log.until("location.hash.includes('story=1')")
-                try await log.until("document.body.innerText.includes('Too late')")
-                try await log.until("document.body.innerText.includes('conflicted')")
+                try await page.browser.show(try #require(opened))
+                for condition in [
+                    "location.hash.includes('story=1')",
+                    "document.body.innerText.includes('Too late')",
+                    "document.body.innerText.includes('conflicted')",
+                ] { try await page.browser.wait(until: condition) }
                 try await page.browser.closeWindow()
             }
         }

@@ -1,6 +1,5 @@
 import BrowserDriver
 import Foldback
-import Foundation
 import Testing
 
 extension BrowserTests {
@@ -9,11 +8,8 @@ extension BrowserTests {
         private static let dialog = "document.querySelector('dialog#overlay')"
 
         @Test func `B10: an obstructive wait takes the focus and gives it back`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                let post = try #require(try await page.rows("post").first)
+            try await BrowserTests.withFeed(isHolding: true) { page, post in
                 let button = "boost-\(post)"
-                try await page.server.hold()
                 try await page.begin("[id='\(button)']", holding: "mia-1")
                 // Blocked from the start, before anything shows it.
                 try await page.click("[id='\(button)']")
@@ -49,10 +45,8 @@ extension BrowserTests {
 
                 try await page.server.release()
                 try await page.until("!\(Self.dialog).open")
-                try await page.settle()
                 #expect(try await page.focus() == button)
                 #expect(try await page.server.stage()["held"] == [])
-                try await page.check()
             }
         }
 
@@ -60,11 +54,8 @@ extension BrowserTests {
         func `B10: from ten seconds on, an obstructive wait can be left`(
             action: String
         ) async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                let post = try #require(try await page.rows("post").first)
+            try await BrowserTests.withFeed(isHolding: true) { page, post in
                 let (button, wait) = ("boost-\(post)", "boost:\(post)")
-                try await page.server.hold()
                 try await page.begin("[id='\(button)']", holding: "mia-1")
                 try await page.advance(milliseconds: 9_999)
                 try await Self.expectFocusInDialog(page)
@@ -79,25 +70,20 @@ extension BrowserTests {
                     try await page.click("[id='\(action)-\(wait)']")
                 }
                 try await page.until("!\(Self.dialog).open")
-                try await page.settle()
                 #expect(try await page.focus() == button)
                 #expect(try await page.wait(wait) == ShownWait())
                 try await page.check()
                 // It has left the device, so the server decides.
                 try await page.server.release()
                 try await page.until(post, is: "settled")
-                try await page.settle()
                 #expect(try await page.bool("!\(page.row(post)).querySelector('.reach').hidden"))
                 #expect(try await page.focus() == button)
             }
         }
 
         @Test func `B10: a stalled dialog keeps the focus`() async throws {
-            try await BrowserTests.withPage { page in
-                try await page.loaded()
-                let post = try #require(try await page.rows("post").first)
+            try await BrowserTests.withFeed(isHolding: true) { page, post in
                 let wait = "boost:\(post)"
-                try await page.server.hold()
                 try await page.begin("[id='boost-\(post)']", holding: "mia-1")
                 try await page.advance(milliseconds: 29_999)
                 try await Self.expectFocusInDialog(page)
@@ -118,7 +104,6 @@ extension BrowserTests {
                 try await Self.expectFocusInDialog(page)
                 try await page.server.release()
                 try await page.until("!\(Self.dialog).open")
-                try await page.settle()
                 #expect(try await page.focus() == "boost-\(post)")
             }
         }
@@ -137,38 +122,54 @@ extension BrowserTests {
                 query: "&scene=waits", before: { try await $0.hold() }
             ) { page in
                 try await page.begin("#chart-load", holding: "mia-chart")
-                try await page.watchFocus()
+                try await page.browser.run(
+                    """
+                    window.focused = [];
+                    for (const kind of ["focusin", "focusout"]) addEventListener(
+                        kind, ({ target }) => focused.push(kind + " " + target.id), true);
+                    """)
                 for milliseconds in [100, 900, 2_000, 7_000, 20_000] {
                     try await page.advance(milliseconds: milliseconds)
                     #expect(try await page.focus() == "chart-load")
                 }
                 try await page.server.release()
                 try await page.until("document.querySelector('#chart svg')")
-                try await page.settle()
                 #expect(try await page.strings("window.focused") == [])
                 #expect(try await page.focus() == "chart-load")
-                try await page.check()
             }
         }
 
         @Test func `B10: signing in covers the page until it ends`() async throws {
             try await BrowserTests.withPage(query: "&scene=waits") { page in
-                if try await page.server.state(of: "mia")["signedIn"] == true {
-                    try await page.perform(["do": "signOut"])
-                }
+                try await page.click("#sign-out")
+                try await page.until("document.querySelector('#sign-in').checkVisibility()")
+                #expect(try await page.focus() != "BODY")
                 try await page.server.hold()
                 try await page.begin("#sign-in", holding: "mia-signIn")
                 let before = try await page.picture("B10-before-signing-in")
                 try await page.advance(milliseconds: 100)
                 try await Self.expectFocusInDialog(page)
+                #expect(try await page.wait("signIn").isBusy)
                 #expect(before != (try await page.picture("B10-sign-in")))
                 try await page.check()
+
+                // A stalled wait has no indicator, and its dialog still hears Esc.
+                try await page.advance(milliseconds: 29_900)
+                #expect(try await page.wait("signIn").indicator == nil)
+                try await Self.expectFocusInDialog(page)
+                try await page.check()
+                try await page.browser.press(.escape)
+                try await page.until("!\(Self.dialog).open")
+                #expect(try await page.focus() == "sign-in")
+
+                // The button is hidden afterwards, so the focus goes to its neighbor.
+                try await page.begin("#sign-in", holding: "mia-signIn")
+                try await page.advance(milliseconds: 100)
                 try await page.server.release()
                 try await page.until("!\(Self.dialog).open")
-                try await page.settle()
                 #expect(try await page.server.state(of: "mia")["signedIn"] == true)
-                #expect(try await page.focus() != "BODY")
-                try await page.check()
+                try await page.advance(milliseconds: 1_000)
+                #expect(try await page.focus() == "signed-in-text")
             }
         }
 
@@ -193,13 +194,11 @@ extension BrowserTests {
                         "none", "bar indeterminate", "bar 20", "bar 50", "bar 90",
                     ])
                 #expect(before != (try await page.picture("B11-bar")))
-                try await page.check()
             }
         }
 
         @Test func `B11: a stalled wait can be restarted`() async throws {
             try await BrowserTests.withUpload { page in
-                try await page.listen()
                 try await page.advance(milliseconds: 29_999)
                 #expect(try await page.wait("upload").actions.contains("cancel"))
                 #expect(!(try await page.wait("upload").actions.contains("restart")))
@@ -217,13 +216,11 @@ extension BrowserTests {
 
                 try await page.click("#restart-upload")
                 try await page.until("!document.querySelector('#restart-upload')")
-                try await page.settle()
                 try await page.advance(milliseconds: 100)
                 let again = try await page.wait("upload")
                 #expect(again.isBusy && again.indicator == "bar")
                 try await page.server.release()
                 _ = try await page.row(saying: "A picture")
-                try await page.check()
             }
         }
     }

@@ -1,5 +1,5 @@
 import Foldback
-import FoldbackServer
+import FoldbackExamples
 import Foundation
 import Processes
 import Testing
@@ -15,16 +15,12 @@ import Testing
     /// words.
     init() async throws {
         folder = try Folder()
-        let authority = try await FeedAuthority(
-            at: folder.url.appending(path: "authority"), seeds: [], clock: .system,
-            lost: { _ in })
-        let comment = event("ben", .commented(post: "mia.1.0", text: "Bad"))
-        for (id, event, ruling) in [
-            (intent("mia", 1), event("mia", .posted("Hello")), StageRuling.byRules),
-            (intent("ben", 1), comment, .reject("Not like this.")),
-            (intent("mia", 2), event("mia", .boosted(post: "mia.1.0", reach: nil)), .byRules),
-            (intent("ben", 2), comment, .reword("Good")),
-        ] { _ = try await authority.decide(id, event, ruling) }
+        let authority = try await FeedAuthority(in: folder)
+        let comment = FeedAction.commented(post: "mia.1.0", text: "Bad")
+        try await authority.decide("mia", 1, .posted("Hello"))
+        try await authority.decide("ben", 1, comment, .reject("Not like this."))
+        try await authority.decide("mia", 2, .boosted(post: "mia.1.0", reach: nil))
+        try await authority.decide("ben", 2, comment, .reword("Good"))
         await authority.space.close()
     }
 

@@ -1,6 +1,4 @@
 import Foldback
-import FoldbackExamples
-import FoldbackUI
 import Foundation
 import Testing
 
@@ -15,7 +13,7 @@ import Testing
             try await world.perform(.upload(text: "A picture"), as: "mia")
             #expect(screen.photo?.text == "The photo is not sent: The server cannot be reached.")
             #expect(screen.photo?.actions == ["retry", "withdraw"])
-            #expect(screen.texts.first == "A picture")
+            #expect(screen.shown.first?.text == "A picture")
             // The network is back, so the photo is sent without a person, but not to its end.
             try await world.perform(.online(replica: "mia"))
             try await world.perform(.advance(seconds: 1))
@@ -27,7 +25,7 @@ import Testing
 
             try await world.perform(.online(replica: "mia"))
             try await world.perform(.advance(seconds: 4))
-            #expect(screen.photo == nil && screen.texts.first == "A picture")
+            #expect(screen.photo == nil && screen.shown.first?.text == "A picture")
             #expect(world.authority.feed.posts["mia.1.0"]?.text == "A picture")
             #expect(screen.replica.store.status.pendingCount == 0)
         }
@@ -48,7 +46,7 @@ import Testing
             #expect(screen.photo?.text == "The photo is not sent: \(Stage.refusal)")
             #expect(world.stage.held.map(\.text) == ["Upload: Two"])
             try await world.perform(.withdraw(number: 2), as: "mia")
-            #expect(world.stage.held.isEmpty && screen.texts.first == "One")
+            #expect(world.stage.held.isEmpty && screen.shown.first?.text == "One")
             try await world.perform(.retry(number: 1), as: "mia")
             #expect(world.stage.held.map(\.text) == ["Upload: One"])
             try await world.perform(.release(id: "mia/upload"))
@@ -71,7 +69,8 @@ import Testing
             try await world.perform(.reject(id: "mia/upload"))
             try await world.perform(.withdraw(number: 1), as: "mia")
             // Nothing is left to send.
-            #expect(screen.waits.shown["upload"] == nil && !screen.texts.contains("A picture"))
+            #expect(screen.waits.shown["upload"] == nil)
+            #expect(!screen.shown.contains { $0.text == "A picture" })
         }
     }
 
@@ -102,12 +101,8 @@ import Testing
 }
 
 extension FeedScreen {
-    /// The texts of the rows, from the top.
-    fileprivate var texts: [String?] { list.snapshot.sections.flatMap(\.rows).map(\.content?.text) }
-
     /// The mark of the first draft, as a page shows it.
     fileprivate var photo: WireMark? {
-        list.snapshot.sections.flatMap(\.rows).map(writer.row).flatMap(\.marks)
-            .first { $0.what == "photo" && $0.number == 1 }
+        shown.flatMap(\.marks).first { $0.what == "photo" && $0.number == 1 }
     }
 }

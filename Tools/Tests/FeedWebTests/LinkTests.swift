@@ -20,9 +20,7 @@ import Testing
         folder = try Folder()
         stage = Stage(
             Stage.Settings(), file: folder.url.appending(path: "stage.json"), clock: .system)
-        authority = try await FeedAuthority(
-            at: folder.url.appending(path: "authority"), seeds: [], clock: .system,
-            lost: { _ in })
+        authority = try await FeedAuthority(in: folder)
         let following = Latch()
         following.open()
         link = Link(user: "mia", stage: stage, authority: authority, following: following)

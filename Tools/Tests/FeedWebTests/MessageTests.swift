@@ -31,20 +31,11 @@ import Testing
         #expect(page == second.sections.flatMap(\.rows).map(Self.writer.row))
     }
 
-    @Test func `a page that comes back gets the messages that it missed`() {
-        let hub = Hub(boot: "b", .sample())
-        let seen = hub.revision
-        hub.show(.sample(signedIn: false), [], WireEdits(), [])
-        let (bytes, last) = hub.events(after: hub.number(of: seen))
-        let text = String(decoding: bytes, as: UTF8.self)
-        #expect(text == "id: b-1\ndata: {\"revision\":\"b-1\",\"signedIn\":false}\n\n")
-        #expect(hub.events(after: last).bytes.isEmpty)
-    }
-
     @Test(arguments: [nil, "b", "b-7", "other-0", "b-x"])
-    func `a page with an unknown revision gets the whole content`(_ revision: String?) {
+    func `a page with an unknown revision gets the whole content`(_ revision: String?) throws {
         let hub = Hub(boot: "b", .sample())
-        hub.show(.sample(signedIn: false), [.sample("a")], WireEdits(), [])
+        let rows = try Self.list("a").sections.flatMap(\.rows).map(Self.writer.row)
+        hub.show(.sample(signedIn: false), rows, WireEdits(), [])
         let text = String(
             decoding: hub.events(after: hub.number(of: revision)).bytes, as: UTF8.self)
         #expect(text.contains("\"reset\":true") && text.contains("\"id\":\"a\""))

@@ -20,12 +20,22 @@ func event(_ user: String, _ action: FeedAction) -> FeedEvent {
 }
 
 extension FeedAuthority {
-    /// Decides on an intent of the user whose name the replica has.
+    /// An authority without seeds, with its files in a folder.
+    ///
+    /// - Parameter lost: what to do when the files are lost.
+    init(in folder: Folder, lost: @escaping @Sendable () -> Void = {}) async throws {
+        try await self.init(
+            at: folder.url.appending(path: "authority"), seeds: [], clock: .system,
+            lost: { _ in lost() })
+    }
+
+    /// Decides on an intent of a user, whose name the replica has.
+    @discardableResult
     func decide(
-        _ id: IntentID, _ event: FeedEvent, _ ruling: StageRuling
+        _ user: String, _ number: UInt64, _ action: FeedAction, _ ruling: StageRuling = .byRules
     ) async throws -> Verdict<FeedEvent> {
         try await decide(
-            Submission(id, event), by: Account(id.replica.description)!, ruling)
+            Submission(intent(user, number), event(user, action)), by: Account(user)!, ruling)
     }
 }
 
@@ -50,15 +60,6 @@ final class Folder: Sendable {
     }
 
     deinit { try? FileManager.default.removeItem(at: url) }
-}
-
-extension WireRow {
-    /// A row with this id and text.
-    static func sample(_ id: String, _ text: String = "") -> WireRow {
-        WireRow(
-            id: id, kind: "post", post: id, text: text, loaded: true, state: "settled",
-            ghost: false, marks: [])
-    }
 }
 
 extension ScreenContent {

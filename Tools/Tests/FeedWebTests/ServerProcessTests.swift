@@ -55,14 +55,6 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file))
     }
 
-    @Test func `a log's page ends with a supervisor that is killed`() async throws {
-        let server = try await ServerProgram.start()
-        let address = try await server.client.send("GET", "/r/mia/log").location
-        let port = try #require(address.flatMap { URL(string: $0)?.port }.flatMap(UInt16.init))
-        #expect(server.end(by: .signal(SIGKILL)) == SIGKILL)
-        while (try? await JSONClient(port: port).send("GET", "/")) != nil { await Task.yield() }
-    }
-
     @Test func `a removal of the logs that was cut off goes on`() async throws {
         let server = try await ServerProgram.start()
         let head = try await server.head()
@@ -110,11 +102,15 @@ import Testing
         }
     }
 
-    @Test func `the child ends with a supervisor that is killed`() async throws {
+    @Test func `the child and a log's page end with a supervisor that is killed`() async throws {
         let server = try await ServerProgram.start()
+        let address = try await server.client.send("GET", "/r/mia/log").location
+        let port = try #require(address.flatMap { URL(string: $0)?.port }.flatMap(UInt16.init))
         #expect(server.end(by: .signal(SIGKILL)) == SIGKILL)
-        // The child still accepts connections until it has noticed.
-        while (try? await server.client.send("GET", "/stage")) != nil { await Task.yield() }
+        // They still accept connections until they have noticed.
+        for client in [server.client, JSONClient(port: port)] {
+            while (try? await client.send("GET", "/stage")) != nil { await Task.yield() }
+        }
     }
 
     @Test func `a taken port is an error at once, and not a question of usage`() async throws {

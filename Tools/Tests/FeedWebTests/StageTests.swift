@@ -6,8 +6,18 @@ import Testing
 
 /// These tests ask whether held requests get the answer that a person gives them, and only once.
 @MainActor @Suite struct StageTests {
+    private let folder: Folder
+    private let clock = FeedClock.manual(start: .zero)
+    private let file: URL
+    private let stage: Stage
+
+    init() throws {
+        folder = try Folder()
+        file = folder.url.appending(path: "stage.json")
+        stage = Stage(Stage.Settings(), file: file, clock: clock)
+    }
+
     @Test func `held requests are released in any order`() async throws {
-        let (stage, folder) = try Self.stage()
         stage.hold()
         let answers = ["mia/1", "mia/2"].map { id in Task { try await stage.admit(Self.like(id)) } }
         while stage.held.count < 2 { await Task.yield() }
@@ -17,11 +27,9 @@ import Testing
         let second = try await answers[1].value
         #expect(first == .byRules && second == .reject("No.") && stage.held.isEmpty)
         #expect(throws: Refusal.self) { try stage.release("mia/1") }
-        _ = folder
     }
 
     @Test func `going offline drops the device's requests`() async throws {
-        let (stage, folder) = try Self.stage()
         stage.hold()
         let answer = Task { try await stage.admit(Self.like("mia/1")) }
         while stage.held.isEmpty { await Task.yield() }
@@ -30,36 +38,30 @@ import Testing
         await #expect(throws: AuthorityFailure.self) {
             try await stage.admit(Self.like("mia/1"))
         }
-        _ = folder
     }
 
     @Test func `a canceled request is dropped`() async throws {
-        let (stage, folder) = try Self.stage()
         stage.hold()
         let answer = Task { try await stage.admit(Self.like("mia/1")) }
         while stage.held.isEmpty { await Task.yield() }
         answer.cancel()
         await #expect(throws: AuthorityFailure.self) { try await answer.value }
         #expect(stage.held.isEmpty)
-        _ = folder
     }
 
     @Test func `settings outlive the process`() throws {
-        let (stage, folder) = try Self.stage()
         stage.hold()
         stage.setOnline(false, "ben")
-        #expect(Stage.settings(in: Self.file(folder)) == stage.settings)
+        #expect(Stage.settings(in: file) == stage.settings)
     }
 
     @Test func `a damaged file of settings is a complaint, and the stage starts`() throws {
-        let folder = try Folder()
-        try Data("{".utf8).write(to: Self.file(folder))
-        #expect(Stage.settings(in: Self.file(folder)) == Stage.Settings())
+        try Data("{".utf8).write(to: file)
+        #expect(Stage.settings(in: file) == Stage.Settings())
     }
 
     @Test func `a request that comes again replaces the first, also with other words`() async throws
     {
-        let (stage, folder) = try Self.stage()
         stage.hold()
         let first = Task { try await stage.admit(Self.like("mia/1")) }
         while stage.held.isEmpty { await Task.yield() }
@@ -70,13 +72,9 @@ import Testing
         #expect(stage.held == [again])
         try stage.release("mia/1")
         #expect(try await second.value == .byRules)
-        _ = folder
     }
 
     @Test func `a delayed request passes when its time has come`() async throws {
-        let folder = try Folder()
-        let clock = FeedClock.manual(start: .zero)
-        let stage = Stage(Stage.Settings(), file: Self.file(folder), clock: clock)
         stage.change { $0.delay = 2 }
         let answer = Task { try await stage.admit(Self.like("mia/1")) }
         while clock.manual?.wakeUps.isEmpty ?? false { await Task.yield() }
@@ -85,13 +83,6 @@ import Testing
         #expect(!stage.isParked("mia/1"))
         #expect(try await answer.value == .byRules)
     }
-
-    private static func stage() throws -> (Stage, Folder) {
-        let folder = try Folder()
-        return (Stage(Stage.Settings(), file: file(folder), clock: .system), folder)
-    }
-
-    private static func file(_ folder: Folder) -> URL { folder.url.appending(path: "stage.json") }
 
     private nonisolated static func like(_ id: String) -> StagedRequest {
         StagedRequest(id: id, by: "mia", what: "like", text: "Like a post")

@@ -1,6 +1,3 @@
-import Foldback
-import FoldbackExamples
-
 @testable import feed_web
 
 /// Everything that a server shows, in the process of the test. The clock stands still.
@@ -20,6 +17,11 @@ import FoldbackExamples
     }
     try await test(world, screen, folder)
     withExtendedLifetime(folder) {}
+}
+
+extension FeedScreen {
+    /// The rows as pages show them.
+    var shown: [WireRow] { list.snapshot.sections.flatMap(\.rows).map(writer.row) }
 }
 
 extension World {

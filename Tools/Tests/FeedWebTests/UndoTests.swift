@@ -44,7 +44,7 @@ import Testing
             let before = screen.model.view.shown
             try await world.perform(.delete(post: "mia.1.0"), as: "mia")
             let restored = try await world.authority.decide(
-                intent("ben", 1), event("ben", .restored(post: "mia.1.0")), .byRules)
+                "ben", 1, .restored(post: "mia.1.0"))
             #expect(restored.reason == "This post is mia's.")
             try await world.perform(.undo, as: "mia")
             #expect(screen.model.view.shown == before && screen.model.rejections.isEmpty)
