@@ -11,8 +11,8 @@ extension FeedScreen {
         let progress: ProgressModel
         /// The latest intent; nil before the first is recorded.
         var number: IntentNumber?
-        /// Gets the next intent.
-        var next: AsyncThrowingStream<IntentNumber, any Error>.Continuation?
+        /// Those who wait for the next intent. Two windows can ask for it at once.
+        var askers: [AsyncThrowingStream<IntentNumber, any Error>.Continuation] = []
     }
 
     func boost(_ post: String, _ initiator: Initiator) async throws -> IntentNumber? {
@@ -34,7 +34,8 @@ extension FeedScreen {
                     confirmOnly: event, showing: wait, in: progress, once: "boost \(post)"
                 ) { [self] receipt in
                     boosts[post]?.number = receipt.number
-                    boosts[post]?.next?.yield(receipt.number)
+                    for asker in boosts[post]?.askers ?? [] { asker.yield(receipt.number) }
+                    boosts[post]?.askers = []
                 }
             }
         } catch IntentFailure.store(let error) {
@@ -60,7 +61,7 @@ extension FeedScreen {
         if let number = boost.number, replica.store.rejections.contains(number) {
             return try await recorded(for: post) { await boost.progress.perform(.restart) }
         }
-        await boost.progress.perform(.restart)
+        boost.progress.press(.restart)
         if !world.stage.settings.offline.contains(user) { replica.sync.tell(.wentOnline) }
         return nil
     }
@@ -72,7 +73,7 @@ extension FeedScreen {
         for post: String, by work: @escaping @MainActor () async throws -> Void
     ) async throws -> IntentNumber? {
         let (numbers, next) = AsyncThrowingStream<IntentNumber, any Error>.makeStream()
-        boosts[post]?.next = next
+        boosts[post]?.askers.append(next)
         Task {
             do {
                 try await work()
