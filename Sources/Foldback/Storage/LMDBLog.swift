@@ -13,7 +13,7 @@ package struct LogWriterPresence: Hashable, Sendable {
     }
 }
 
-/// A log on disk: one LMDB environment with nine tables (L1).
+/// A log on disk: one LMDB environment with ten tables (L1).
 ///
 /// ```
 /// entries      sequence (8 bytes, big-endian)  ─▶  record
@@ -24,6 +24,7 @@ package struct LogWriterPresence: Hashable, Sendable {
 /// rows         that number, table, key         ─▶  a row, an index entry, or a fault
 /// registered   a number                        ─▶  a projection with which it was opened
 /// kept         sequence                        ─▶  a record that is not in entries any more
+/// conflicts    sequence                        ─▶  the conflicts that began or ended with the entry
 /// log          "header"                        ─▶  kind, replica ids, identities of the files
 /// ```
 package final class LMDBLog: LogStorage {
