@@ -72,7 +72,8 @@ import Testing
         var (store, space) = try await restored { $0 }
         #expect(store.syncPoint.digest != nil)
         let before = (store.syncPoint, store.status.sequence)
-        await #expect(throws: AuthorityFailure.superseded(shared: 0)) {
+        // Without this, the outbox would go on below.
+        try await #require(throws: AuthorityFailure.superseded(shared: 0)) {
             try await space.authority(for: .ann).changes(after: store.syncPoint)
         }
         await #expect(throws: AuthorityFailure.superseded(shared: 0)) {
