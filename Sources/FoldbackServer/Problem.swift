@@ -31,7 +31,8 @@ struct Problem: Error {
         }
     }
 
-    private static let unavailable = "the server accepts no requests now"
+    /// What a device shows behind "the server accepts no requests now".
+    private static let unavailable = "try again later"
     private static let titles: [Int: String] = [
         400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
         405: "Method Not Allowed", 408: "Request Timeout", 409: "Conflict",

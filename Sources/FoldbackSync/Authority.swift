@@ -298,7 +298,7 @@ extension AuthorityFailure: CustomStringConvertible {
         switch self {
         case .unreachable(let reason): "the server could not be reached: \(reason)"
         case .unavailable(_, let reason): "the server accepts no requests now: \(reason)"
-        case .unauthenticated(let reason): "the user is not signed in: \(reason)"
+        case .unauthenticated(let reason): "the server does not accept the user: \(reason)"
         case .invalidAnswer(let reason): "the server's answer cannot be used: \(reason)"
         case .failed(let reason): "the server failed on the request: \(reason)"
         case .superseded: reason

@@ -114,7 +114,7 @@ struct Sync: AsyncParsableCommand {
             group.addTask { try await sync.run() }
             group.addTask {
                 var last = ""
-                for await status in sync.statuses {
+                for await status in sync.statuses where status.obstacle != .paused(.stopped) {
                     let text = text(of: status, isDone: false)
                     if text != last { try Output.write("\(text)\n") }
                     last = text
