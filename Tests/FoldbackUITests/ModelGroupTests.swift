@@ -21,7 +21,7 @@ import Testing
 
     /// Commits until the models wait for the next frame, which does not begin. So they show nothing by
     /// themselves after that.
-    private func isAwaited(_ held: Frames) async throws {
+    private func recordUntilAwaited(_ held: Frames) async throws {
         while !held.isWaiting {
             try await store.record(.set("b", 1))
             await Task.yield()
@@ -48,7 +48,7 @@ import Testing
     {
         let held = Frames(held: true)
         let model = OptimisticModel(store, sources: held.sources)
-        try await isAwaited(held)
+        try await recordUntilAwaited(held)
         let revision = model.revision
         let receipt = try await store.record(.set("a", 2))
         await model.readUpdate()
@@ -72,7 +72,7 @@ import Testing
         let cell = cell("a", of: rows)
         try await model.perform(.set("a", 1))
         await until { cell.value == .success(1) }
-        try await isAwaited(held)
+        try await recordUntilAwaited(held)
         let revision = model.revision
         try await store.record(.set("a", 2))
         await store.close()

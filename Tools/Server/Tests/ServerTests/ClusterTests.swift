@@ -99,6 +99,31 @@ struct ClusterTests {
         await device.store.close()
     }
 
+    @Test func `a database that can be read and takes no rows is a fault until it takes them`()
+        async throws
+    {
+        let cluster = try await Cluster()
+        let fleet = try await Fleet(cluster.conninfo, count: 1)
+        let client = try fleet.client(0)
+        let first = try intents(1...2)
+        let answers = try await answers(to: first, by: client)
+        #expect(try await fleet.trouble(0) == nil)
+        let more = try intents(4...5)
+        // Each new row breaks it, as each does on a full disk.
+        _ = try await cluster.query(
+            "ALTER TABLE foldback.decision ADD CONSTRAINT no_room CHECK (false) NOT VALID")
+        let refusal = await failure { () throws(AuthorityFailure) in
+            _ = try await client.submit(more, from: .beginning)
+        }
+        #expect(Self.isUnavailable(refusal), "\(refusal.map { "\($0)" } ?? "answered")")
+        #expect(try await client.submit(first, from: .beginning).byIntent == answers)
+        let trouble = try await fleet.trouble(0)
+        #expect(trouble?.contains("no_room") == true, "\(trouble ?? "no fault")")
+        _ = try await cluster.query("ALTER TABLE foldback.decision DROP CONSTRAINT no_room")
+        _ = try await self.answers(to: more, by: client)
+        #expect(try await fleet.trouble(0) == nil)
+    }
+
     // MARK: Lost data
 
     /// What must hold after the table lost answered decisions, of which the servers know.
