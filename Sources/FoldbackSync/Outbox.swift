@@ -74,7 +74,7 @@ public final class Outbox<P: EventFold>: Sendable {
 
     /// The number of pending intents that sending can settle: not drafts, unreadable or quarantined
     /// intents, nor what waits for one of these.
-    var leftCount: Int { queue.leftCount(of: store) }
+    package var leftCount: Int { queue.leftCount(of: store) }
 
     /// What a drain waits for.
     struct Remainder: Equatable, Sendable {

@@ -6,31 +6,14 @@ extension OutboxState {
         package enum Phase: Sendable { case covering, sent }
 
         package internal(set) var phase = Phase.covering
-        /// The intents that have no answer yet.
-        package internal(set) var intents = NumberMap<IntentNumber, Sending>()
+        /// The attempts of the intents that have no answer yet.
+        package internal(set) var attempts = NumberMap<IntentNumber, Attempt>()
         /// The number of intents that were sent, also those with an answer.
         var sentCount = 0
         /// The number of sign-ins before it was sent.
         var signIns = 0
         /// Whether its intents were suspects or quarantined when it began (S3).
         let isOfSuspects: Bool
-
-        /// Keeps these intents, and returns the others.
-        mutating func keep(_ numbers: [IntentNumber]) -> NumberMap<IntentNumber, Sending> {
-            var others = intents
-            intents = NumberMap()
-            for number in numbers {
-                intents[number] = others[number]
-                others[number] = nil
-            }
-            return others
-        }
-    }
-
-    /// An intent of a request.
-    package struct Sending: Sendable {
-        var attempt: Attempt
-        var terms: Terms
     }
 
     /// What the log says about the sending of an intent.

@@ -98,12 +98,9 @@ package struct OutboxState: Sendable {
 
     package var unreadable: Set<IntentNumber> { order.unreadable }
 
-    /// Pending intents that sending does not settle: unreadable and quarantined ones, and what waits for
-    /// these or for drafts.
-    var stuck: Set<IntentNumber> {
-        order.stuckDependents(behind: quarantined.keys).union(order.unreadable)
-            .union(quarantined.keys)
-    }
+    /// Pending intents that sending does not settle: drafts, unreadable and quarantined ones, and what
+    /// waits for one of these.
+    package var stuck: Set<IntentNumber> { order.stuck(with: quarantined.keys) }
 
     /// The quarantined intents, also while they are tried again.
     package var quarantined: [IntentNumber: Attempt.Quarantine] {
@@ -112,8 +109,8 @@ package struct OutboxState: Sendable {
             quarantined[number] = order.waiting[number]?.attempt?.quarantine
         }
         for request in requests.values where request.isOfSuspects {
-            for (number, intent) in request.intents {
-                quarantined[number] = intent.attempt.quarantine
+            for (number, attempt) in request.attempts {
+                quarantined[number] = attempt.quarantine
             }
         }
         return quarantined
@@ -163,8 +160,9 @@ package struct OutboxState: Sendable {
         for intent in intents {
             // The result of a request can come before the log's changes. Then an intent that waited for
             // one of the request may have begun. If its own request fails, it waits as the log says.
+            let terms = Terms(intent, in: lane(of: intent))
             guard !order.isInRequest(intent.number) else {
-                setTerms(of: intent)
+                order.setTerms(of: intent.number, terms)
                 continue
             }
             guard intent.isReadable else {
@@ -183,16 +181,8 @@ package struct OutboxState: Sendable {
             wait(
                 intent.number,
                 Waiting(
-                    Terms(intent, in: lane(of: intent)), attempt: attempt,
+                    terms, attempt: attempt,
                     delay: next.map { Delay(until: $0, isAskedFor: false) }))
-        }
-    }
-
-    /// Changes what an intent of a request waits for if it is not sent.
-    private mutating func setTerms(of intent: PendingIntent) {
-        let terms = Terms(intent, in: lane(of: intent))
-        for request in requests.keys {
-            requests[request]?.intents[intent.number]?.terms = terms  // mutant: terms-again
         }
     }
 
@@ -203,16 +193,11 @@ package struct OutboxState: Sendable {
 
     private mutating func answered(_ numbers: [IntentNumber]) {
         for number in numbers {
-            order.answer(number)
-            search.note(number, nil)
-            for request in requests.keys {
-                guard let intent = requests[request]?.intents[number] else { continue }
-                requests[request]?.intents[number] = nil
-                order.land(number, intent.terms, waits: nil)
-            }
+            answer(number)
+            for request in requests.keys { requests[request]?.attempts[number] = nil }
         }
         // A call that never returns must not hold back other intents.
-        for (number, request) in requests where request.phase == .sent && request.intents.isEmpty {
+        for (number, request) in requests where request.phase == .sent && request.attempts.isEmpty {
             requests[number] = nil
         }
         // Nothing waits for the end of the failure.
@@ -228,17 +213,15 @@ package struct OutboxState: Sendable {
             wait(number, Waiting(intent.terms, attempt: released, delay: nil))
         }
         for request in requests.keys {
-            guard let intent = requests[request]?.intents[number],
-                intent.attempt.suspicion != .none
+            guard let attempt = requests[request]?.attempts[number], attempt.suspicion != .none
             else { continue }
-            released = intent.attempt.released
-            requests[request]?.intents[number]?.attempt = intent.attempt.released
+            released = attempt.released
+            requests[request]?.attempts[number] = attempt.released
         }
-        guard let released else {
-            releasedEarly.insert(number)
-            return []
-        }
-        return [.note([number: released])]
+        if let released { return [.note([number: released])] }
+        let isKnown = order.waiting[number] != nil || order.isInRequest(number)
+        if !isKnown { releasedEarly.insert(number) }
+        return []
     }
 
     private mutating func wait(_ number: IntentNumber, _ intent: Waiting) {
@@ -246,10 +229,17 @@ package struct OutboxState: Sendable {
         search.note(number, intent.standing)
     }
 
-    /// Notes that an intent of a request waits again; nil: that it has its answer.
-    private mutating func land(_ number: IntentNumber, _ sent: Sending, waits intent: Waiting?) {
-        order.land(number, sent.terms, waits: intent)
-        search.note(number, intent?.standing)
+    private mutating func answer(_ number: IntentNumber) {
+        order.answer(number)
+        search.note(number, nil)
+    }
+
+    /// Puts an intent of a request back among the waiting intents.
+    private mutating func putBack(
+        _ number: IntentNumber, _ attempt: Attempt, _ delay: Delay? = nil
+    ) {
+        order.putBack(number, attempt, delay)
+        search.note(number, attempt.standing)
     }
 
     // MARK: Requests
@@ -260,21 +250,21 @@ package struct OutboxState: Sendable {
         guard var request = requests[number], request.phase == .covering else {
             preconditionFailure("request \(number) was covered, but does not wait for that")
         }
-        for (number, intent) in request.keep(pending) { land(number, intent, waits: nil) }
-        guard !request.intents.isEmpty, link.isUsable else {
+        let pending = Set(pending)
+        for number in request.attempts.keys where !pending.contains(number) {
+            request.attempts[number] = nil
+            answer(number)
+        }
+        guard !request.attempts.isEmpty, link.isUsable else {
             requests[number] = nil
-            for (number, intent) in request.intents {
-                land(
-                    number, intent,
-                    waits: Waiting(intent.terms, attempt: intent.attempt, delay: nil))
-            }
+            for (number, attempt) in request.attempts { putBack(number, attempt) }
             return []
         }
         request.phase = .sent
-        request.sentCount = request.intents.count
+        request.sentCount = request.attempts.count
         request.signIns = link.signIns
         requests[number] = request
-        return [.send(number, request.intents.keys)]
+        return [.send(number, request.attempts.keys)]
     }
 
     /// Returns nil if all intents of the request were answered before its result came.
@@ -294,33 +284,31 @@ package struct OutboxState: Sendable {
         guard let request = end(number) else { return [] }
         var noted: [IntentNumber: Attempt] = [:]
         var hasLater = false
-        for (number, intent) in request.intents {
-            let attempt = intent.attempt
+        for (number, attempt) in request.attempts {
             let backoff = policy.backoff(after: attempt.count, jitter: jitter)
             let reason: String
             switch replies[number] {
             case .settled:
-                land(number, intent, waits: nil)
+                answer(number)
                 continue
             case .later(let after, let why):
                 hasLater = true
                 // The authority can process the intent, so the suspicion ends.
-                noted[number] = putBack(
-                    number, intent, attempt.failed(why, .none, now),
+                noted[number] = putOff(
+                    number, attempt.failed(why, .none, now),
                     Delay(after, or: backoff, now, policy))
                 continue
             case .unusable(let why): reason = why
             case nil where hasLater:  // mutant: after-later
                 // An authority may end a request, or a lane of it, with what it postpones (N5).
-                land(
-                    number, intent, waits: Waiting(intent.terms, attempt: attempt, delay: nil))
+                putBack(number, attempt)
                 continue
             case nil: reason = "the answer had no verdict on this intent"
             }
             // Only this intent has failed.
             let failed = attempt.failed(
                 .invalidAnswer(reason: reason), among: request.sentCount, now, policy)
-            noted[number] = putBack(number, intent, failed, delay(of: failed, backoff, now))
+            noted[number] = putOff(number, failed, delay(of: failed, backoff, now))
         }
         return noted.isEmpty ? [] : [.note(noted)]
     }
@@ -330,14 +318,14 @@ package struct OutboxState: Sendable {
         _ jitter: Double
     ) -> [Action] {
         guard let request = end(number) else { return [] }
-        let failed = request.intents.map { number, intent in
-            (number, intent, intent.attempt.failed(failure, among: request.sentCount, now, policy))
+        let failed = request.attempts.map { number, attempt in
+            (number, attempt, attempt.failed(failure, among: request.sentCount, now, policy))
         }
         // The failure of suspects says nothing about the link.
         let isOfSearch = request.isOfSuspects && failure.castsSuspicion
         if isOfSearch {
             let isSmaller = failed.contains {
-                $1.attempt.standing.intentsMax != $2.standing.intentsMax
+                $1.standing.intentsMax != $2.standing.intentsMax
             }
             search.failed(isSmaller: isSmaller, now, jitter, policy)
             // Under a policy that does not keep order, other intents may be sent meanwhile.
@@ -347,12 +335,12 @@ package struct OutboxState: Sendable {
         } else {
             link.failed(failure, after: request.signIns, now, jitter, policy)
         }
-        let failures = request.intents.map { $0.value.attempt.suspicion.failures }.max() ?? 0
+        let failures = request.attempts.map { $0.value.suspicion.failures }.max() ?? 0
         let backoff = policy.backoff(after: failures + 1, jitter: jitter)
         var noted: [IntentNumber: Attempt] = [:]
-        for (number, intent, attempt) in failed {
-            noted[number] = putBack(
-                number, intent, attempt, isOfSearch ? delay(of: attempt, backoff, now) : nil)
+        for (number, _, attempt) in failed {
+            noted[number] = putOff(
+                number, attempt, isOfSearch ? delay(of: attempt, backoff, now) : nil)
         }
         return noted.isEmpty ? [] : [.note(noted)]
     }
@@ -362,16 +350,15 @@ package struct OutboxState: Sendable {
         Delay(nil, or: attempt.standing == .quarantined ? policy.delayMax : backoff, now, policy)
     }
 
-    /// Puts an intent back among the waiting intents. Returns its attempt with the time of the next
-    /// attempt, to be recorded.
-    private mutating func putBack(
-        _ number: IntentNumber, _ intent: Sending, _ attempt: Attempt, _ delay: Delay?
+    /// Puts an intent that has failed back among the waiting intents. Returns its attempt with the time
+    /// of the next attempt, to be recorded.
+    private mutating func putOff(
+        _ number: IntentNumber, _ attempt: Attempt, _ delay: Delay?
     ) -> Attempt {
         let pause = attempt.standing == .normal ? nil : search.pause.until
         let noted = attempt.waiting(
             until: [link.pause.until, pause, delay?.until].compactMap { $0 }.max())
-        land(  // mutant: try-again
-            number, intent, waits: Waiting(intent.terms, attempt: noted, delay: delay))
+        putBack(number, noted, delay)  // mutant: try-again
         return noted
     }
 
@@ -391,9 +378,8 @@ package struct OutboxState: Sendable {
         var noted: [IntentNumber: Attempt] = [:]
         for (number, intent) in due {
             search.note(number, nil)
-            let attempt = intent.attempt.begun(at: now)
-            request.intents[number] = Sending(attempt: attempt, terms: intent.terms)
-            noted[number] = attempt
+            noted[number] = intent.attempt.begun(at: now)
+            request.attempts[number] = noted[number]
         }
         requests[lastRequest] = request
         return .cover(lastRequest, noted, flushes: due.contains { $0.1.attempt == nil })

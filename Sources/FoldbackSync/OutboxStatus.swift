@@ -41,10 +41,10 @@ public struct OutboxStatus: Hashable, Sendable {
         pause = SyncPause(state.link, superseded: log.superseded, isRunning: isRunning)
         let requests = state.requests.values
         inFlight = requests.filter { $0.phase == .sent }
-            .flatMap(\.intents.keys).filter(log.isPending).sorted()
+            .flatMap(\.attempts.keys).filter(log.isPending).sorted()
         unreadable = state.unreadable.filter(log.isPending).sorted()
         held = log.drafts.held
-        let requested = requests.flatMap(\.intents.keys).count(where: log.isPending)
+        let requested = requests.flatMap(\.attempts.keys).count(where: log.isPending)
         dependentCount = state.dependentCount
         waitingCount =
             log.pendingCount - requested - unreadable.count - held.count - dependentCount

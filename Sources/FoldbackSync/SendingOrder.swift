@@ -46,13 +46,15 @@ struct SendingOrder: Sendable {
     private(set) var unreadable: Set<IntentNumber> = []
     /// Drafts that are held (F22). They are not sent, and block nothing but what waits for them.
     private(set) var held: Set<IntentNumber> = []
-    /// The intents in requests, with their lanes.
-    private var departed: [IntentNumber: Lane] = [:]
+    /// The intents in requests.
+    private var departed: [IntentNumber: OutboxState.Terms] = [:]
 
     /// Those of the waiting intents that may have to wait for the answers to others.
     private var tied: Set<IntentNumber> = []
     /// The tied intents, by what they may have to wait for.
     private var dependents: [IntentNumber: Set<IntentNumber>] = [:]
+    /// Those of the tied intents that have no place in their lanes.
+    private var passed: Set<IntentNumber> = []
 
     /// The lanes with intents. A lane of one intent needs no queue.
     private var queues: [Lane: Queue] = [:]
@@ -87,9 +89,10 @@ struct SendingOrder: Sendable {
         recheckDependents(of: number)
     }
 
-    /// An intent that is in no request has its answer.
+    /// An intent has its answer.
     mutating func answer(_ number: IntentNumber) {
         forget(number)
+        if let terms = leaveRequest(number) { findHead(of: terms.lane) }
         recheckDependents(of: number)
     }
 
@@ -98,21 +101,31 @@ struct SendingOrder: Sendable {
         guard let intent = waiting[number] else {
             preconditionFailure("intent \(number) is sent, but does not wait")
         }
-        departed[number] = intent.terms.lane
+        departed[number] = intent.terms
         if intent.terms.lane != .alone {
             queues[intent.terms.lane, default: Queue()].departedCount += 1
         }
         set(number, nil)
     }
 
-    /// An intent is in no request any longer. It waits again, or has its answer.
-    mutating func land(
-        _ number: IntentNumber, _ terms: OutboxState.Terms, waits intent: Waiting?
-    ) {
-        precondition(
-            departed.removeValue(forKey: number) != nil, "intent \(number) was in no request")
+    /// An intent of a request waits again.
+    mutating func putBack(_ number: IntentNumber, _ attempt: Attempt, _ delay: Delay?) {
+        guard let terms = leaveRequest(number) else {
+            preconditionFailure("intent \(number) was in no request")
+        }
+        set(number, Waiting(terms, attempt: attempt, delay: delay))
+        recheckDependents(of: number)
+    }
+
+    private mutating func leaveRequest(_ number: IntentNumber) -> OutboxState.Terms? {
+        guard let terms = departed.removeValue(forKey: number) else { return nil }
         if terms.lane != .alone { queues[terms.lane]?.departedCount -= 1 }
-        if let intent { set(number, intent) } else { findHead(of: terms.lane) }
+        return terms
+    }
+
+    /// Changes what an intent of a request waits for if it has to be sent again.
+    mutating func setTerms(of number: IntentNumber, _ terms: OutboxState.Terms) {
+        departed[number] = terms  // mutant: terms-again
         recheckDependents(of: number)
     }
 
@@ -162,7 +175,7 @@ struct SendingOrder: Sendable {
     ) -> IntentNumber? {
         // A request has its intents in order of number.
         guard let next = queues[lane]?.order.first?.value, next > number,
-            let intent = waiting[next], !waitsForUndone(intent)
+            let intent = waiting[next], !waitsForUndone(intent.terms)
         else { return nil }
         if let delay = intent.delay, delay.until > now { return nil }
         return next
@@ -172,47 +185,61 @@ struct SendingOrder: Sendable {
         departed[number] != nil  // mutant: in-request
     }
 
-    /// Whether other intents wait for an intent that waits or is in a request: later ones of its lane, or
-    /// one that undoes it.
-    func holdsUpOthers(_ number: IntentNumber) -> Bool {
-        if dependents[number] != nil { return true }
-        guard let lane = waiting[number]?.terms.lane ?? departed[number],
-            let queue = queues[lane]
-        else { return false }
-        return queue.head == number
-            ? queue.order.count > 1 : departed[number] != nil && !queue.order.isEmpty
-    }
-
     // MARK: Waiting for others
 
     /// The number of waiting intents that wait for the answers to others.
     var dependentCount: Int {
         tied.count { number in
-            waiting[number].map { waitsForDraft($0) || waitsForUndone($0) } ?? false
+            waiting[number].map { waits($0.terms) } ?? false
         }
     }
 
-    /// Returns the waiting intents that wait for drafts, for unreadable intents, or for `others`, also by
-    /// way of other intents.
-    func stuckDependents(behind others: some Collection<IntentNumber>) -> Set<IntentNumber> {
-        var stuck: Set<IntentNumber> = []
-        var reached = Array(held) + Array(unreadable) + Array(others)
+    /// Whether waiting intents wait for the answer to an intent.
+    func holdsUpOthers(_ number: IntentNumber) -> Bool { !followers(of: number).isEmpty }
+
+    /// Returns the intents that nothing settles before something else happens: drafts, unreadable
+    /// intents, `others`, and the waiting intents that wait for one of these, also by way of other
+    /// intents.
+    func stuck(with others: some Collection<IntentNumber>) -> Set<IntentNumber> {
+        var stuck = held.union(unreadable).union(others)
+        var reached = Array(stuck)
         while let number = reached.popLast() {
-            for dependent in dependents[number] ?? [] where stuck.insert(dependent).inserted {
-                reached.append(dependent)
+            for follower in followers(of: number) where stuck.insert(follower).inserted {
+                reached.append(follower)
             }
         }
         return stuck
     }
 
+    /// The waiting intents that wait for the answer to an intent: those that undo it or touch it as a
+    /// draft, and the next one of its lane, for which the others of the lane wait.
+    private func followers(of number: IntentNumber) -> [IntentNumber] {
+        var followers = Array(dependents[number] ?? [])
+        if let terms = terms(of: number), hasPlace(terms) {
+            let next = terms.place.next  // mutant: stuck-lane
+            followers += [queues[terms.lane]?.order.first(from: next)?.value].compactMap(\.self)
+        }
+        return followers
+    }
+
+    /// The terms of an intent that waits or is in a request.
+    private func terms(of number: IntentNumber) -> OutboxState.Terms? {
+        waiting[number]?.terms ?? departed[number]
+    }
+
     /// Whether an intent that must be answered first has no answer (F22).
-    private func waitsForDraft(_ intent: Waiting) -> Bool {
-        intent.terms.after.contains(where: isUnanswered)  // mutant: after-draft
+    private func waitsForDraft(_ terms: OutboxState.Terms) -> Bool {
+        terms.after.contains(where: isUnanswered)  // mutant: after-draft
     }
 
     /// Whether the intent that this one undoes has no answer (F21).
-    private func waitsForUndone(_ intent: Waiting) -> Bool {
-        intent.terms.undoes.map(isUnanswered) ?? false  // mutant: after-undone
+    private func waitsForUndone(_ terms: OutboxState.Terms) -> Bool {
+        terms.undoes.map(isUnanswered) ?? false  // mutant: after-undone
+    }
+
+    /// Whether it waits for the answers to others.
+    private func waits(_ terms: OutboxState.Terms) -> Bool {
+        waitsForDraft(terms) || waitsForUndone(terms)
     }
 
     private func isUnanswered(_ number: IntentNumber) -> Bool {
@@ -222,13 +249,13 @@ struct SendingOrder: Sendable {
 
     /// Whether an intent has a place in its lane, so that later ones of the lane wait for it: it is sent
     /// without anything else that happens before but answers.
-    private func hasPlace(_ intent: Waiting) -> Bool {
-        var intent = intent
-        while !waitsForDraft(intent), waitsForUndone(intent), let undone = intent.terms.undoes {
-            guard let other = waiting[undone] else { return departed[undone] != nil }
-            intent = other
+    private func hasPlace(_ terms: OutboxState.Terms) -> Bool {
+        var terms = terms
+        while !waitsForDraft(terms), waitsForUndone(terms), let undone = terms.undoes {
+            guard let others = self.terms(of: undone) else { return false }
+            terms = others
         }
-        return !waitsForDraft(intent)
+        return !waitsForDraft(terms)
     }
 
     /// Finds the places of the intents that may have waited for a changed one, and of those that may
@@ -238,9 +265,9 @@ struct SendingOrder: Sendable {
         while let number = changed.popLast() {
             for dependent in dependents[number] ?? [] {
                 guard let intent = waiting[dependent] else { continue }
-                let hadPlace = queues[intent.terms.lane]?.order[intent.terms.place] != nil
+                let wasPassed = passed.contains(dependent)
                 findPlace(of: dependent, intent)
-                if hadPlace != hasPlace(intent) { changed.append(dependent) }
+                if wasPassed != passed.contains(dependent) { changed.append(dependent) }
             }
         }
     }
@@ -278,17 +305,19 @@ struct SendingOrder: Sendable {
 
     private mutating func findPlace(of number: IntentNumber, _ intent: Waiting) {
         let lane = intent.terms.lane
+        let hasPlace = hasPlace(intent.terms)
+        if hasPlace { passed.remove(number) } else { passed.insert(number) }
         guard lane != .alone else {
             file(number, intent, in: lane)
             return
         }
-        queues[lane, default: Queue()].order[intent.terms.place] =
-            hasPlace(intent) ? number : nil
+        queues[lane, default: Queue()].order[intent.terms.place] = hasPlace ? number : nil
         findHead(of: lane)
     }
 
     private mutating func leavePlace(of number: IntentNumber, _ intent: Waiting) {
         let lane = intent.terms.lane
+        passed.remove(number)
         guard lane != .alone else { return takeFromFile(number) }
         queues[lane]?.order[intent.terms.place] = nil
         findHead(of: lane)
@@ -312,7 +341,7 @@ struct SendingOrder: Sendable {
     /// Files a head by what it waits for.
     private mutating func file(_ number: IntentNumber, _ intent: Waiting, in lane: Lane) {
         takeFromFile(number)
-        if waitsForDraft(intent) || waitsForUndone(intent) { return }
+        if waits(intent.terms) { return }
         if let delay = intent.delay {  // mutant: quarantine-retried
             delayEnds[number] = delay.until
             delayed[DelayedHead(until: delay.until, number: number)] = lane

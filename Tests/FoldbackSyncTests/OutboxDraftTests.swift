@@ -106,6 +106,31 @@ import Testing
         #expect(try await requests(of: store, .ordered) == [[1], [2]])
     }
 
+    @Test(arguments: [false, true])
+    func `what undoes an undoing holds up no lane while that waits for a draft`(
+        isToldLater: Bool
+    ) {
+        func intent(
+            _ number: IntentNumber, after: [IntentNumber] = [], undoes: IntentNumber? = nil,
+            lane: String? = nil
+        ) -> PendingIntent {
+            PendingIntent(
+                number, attempt: nil, isReadable: true, after: after, undoes: undoes, lane: lane)
+        }
+        var state = OutboxState(policy: .ordered, hasLanes: true)
+        func take(_ inputs: OutboxState.Input...) {
+            _ = state.take(inputs, at: Timestamp(millisecondsSince1970: 0), jitter: 0)
+        }
+        let draft = PendingIntent(1, attempt: nil, isReadable: true, isHeld: true)
+        let chain = [intent(2, after: isToldLater ? [] : [1]), intent(3, undoes: 2)]
+        let lane = [intent(4, undoes: 3, lane: "a"), intent(5, lane: "a")]
+        take(.told(.wentOffline), .recorded([draft] + chain + lane))
+        // The log may say later that an intent waits for a draft.
+        take(.recorded([intent(2, after: [1])]), .told(.wentOnline))
+        #expect(state.requests.values.flatMap(\.attempts.keys) == [5])
+        #expect(state.stuck == [1, 2, 3, 4])
+    }
+
     @Test func `what undoes an unreadable intent holds up nothing`() {
         var state = OutboxState(policy: .ordered)
         let now = Timestamp(millisecondsSince1970: 0)

@@ -246,6 +246,22 @@ import Testing
         #expect(played.state.quarantined.keys.sorted() == [2])
     }
 
+    @Test func `S3: a release of a known intent counts for no later quarantine`() {
+        var played = OutboxStateTests.Played(.concurrent(requestsMax: 2))
+        #expect(played.sent(played.record(1...1)) == [[1]])
+        // Nothing is known against it yet.
+        #expect(played.take(.released(1)) == [])
+        let attempt = Attempt(
+            count: 9, startedAt: OutboxStateTests.at(0),
+            suspicion: .init(
+                failures: 9, intentsMax: 1,
+                quarantine: .init(since: OutboxStateTests.at(0), reason: "no")))
+        _ = played.take(.attemptFailed(1, .unreachable(reason: "on purpose")))
+        // The log says later that it waits for others than before.
+        _ = played.record(1...1, attempt: attempt)
+        #expect(played.state.quarantined.keys.sorted() == [1])
+    }
+
     @Test func `S3: the suspects' pause is not recorded as a wait of other intents`() {
         let failure = AuthorityFailure.failed(reason: "HTTP 500")
         var played = OutboxStateTests.Played(.concurrent(requestsMax: 2))

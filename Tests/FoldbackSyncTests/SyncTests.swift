@@ -24,6 +24,10 @@ import Testing
         InProcessAuthority(Board.self, lineage: Lineage(name)!)
     }
 
+    @Sendable private static func key(_ move: Move) -> String? {
+        if case .set(let key, _) = move { key } else { nil }
+    }
+
     private func memory() -> Store<Board> {
         Store.inMemory(
             Board.self, confirmedBy: .downlink, replica: ReplicaID("me"), sources: .counting())
@@ -364,6 +368,24 @@ import Testing
             #expect(store.snapshot.pending == [21, 22] && store.snapshot.accepted.isEmpty)
             #expect(sync.status.obstacle == .paused(.stopped))
         }
+    }
+
+    /// Without lanes, everything after a quarantined intent waits for it.
+    @Test(arguments: [false, true])
+    func `a drain does not wait for what a quarantined intent holds up`(
+        hasLanes: Bool
+    ) async throws {
+        let store = memory()
+        let time = VirtualTime()
+        try await time.run {
+            let sync = Sync(
+                store, with: PoisonedAuthority(Self.server("first"), 2), policy: Self.policy,
+                sources: time.sources, lane: hasLanes ? Self.key : nil)
+            for key in ["a", "b", "a", "b", "c"] { try await store.record(.set(key, 1)) }
+            let result = try await sync.drain(within: .seconds(3_600))
+            #expect(result == .drained)
+        }
+        #expect(store.snapshot.pending == (hasLanes ? [2, 4] : [2, 3, 4, 5]))
     }
 
     @Test func `a drain beside a run waits for what the run does`() async throws {

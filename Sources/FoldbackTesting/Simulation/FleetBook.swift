@@ -58,6 +58,14 @@ final class FleetBook<P: Projection>: Sendable {
         undoings.withLock { $0[id] = original(of: undone) }
     }
 
+    /// Whether an intent of a replica undoes another one.
+    func hasUndoings(of replica: String) -> Bool {
+        let undoings = undoings.withLock { $0 }
+        return intents.withLock { intents in
+            undoings.keys.contains { intents[$0]?.replica == replica }
+        }
+    }
+
     /// The intents that undo another one, with that one, under the ids that users recorded. Left out
     /// are those that a user has withdrawn or abandoned alone.
     var undone: [IntentID: IntentID] {

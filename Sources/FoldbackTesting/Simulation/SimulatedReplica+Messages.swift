@@ -27,19 +27,14 @@ extension SimulatedReplica {
             && status.through == server.books.head
     }
 
-    /// The user abandons intents on which the authority fails for ever, once all other intents that
-    /// can be sent are settled (S3). With lanes, that is each intent that is not after one of them in
-    /// its lane (S1).
+    /// The user abandons intents on which the authority fails for ever, once nothing else can be sent
+    /// (S3).
     func abandonPoison() async {
-        guard let (store, outbox) = content.withLock({ $0.process.map { ($0.store, $0.outbox) } })
+        guard let (store, outbox) = content.withLock({ $0.process.map { ($0.store, $0.outbox) } }),
+            outbox.leftCount == 0
         else { return }
-        let status = outbox.status
-        let quarantined = Set(status.quarantined.keys)
-        let (sendable, undoing) = sendable(in: store, beside: quarantined)
-        let isBlocked =
-            !fleet.hasLanes && !status.blocking.isEmpty
-            || sendable <= status.dependentCount - undoing + status.held.count
-        guard isBlocked else { return }
+        let quarantined = Set(outbox.status.quarantined.keys)
+        checkLanes(of: store, beside: quarantined)
         for number in quarantined.sorted() {
             guard let id = store.pendingIntent(number)?.recorded.id, fleet.book.isPoison(id) else {
                 continue
@@ -50,24 +45,27 @@ extension SimulatedReplica {
         }
     }
 
-    /// Counts the pending intents that neither are quarantined, nor undo such an intent, nor come after one
-    /// of these in its lane; and those that undo one. Of the first, some may depend on others, or be drafts.
-    private func sendable(
-        in store: Store<P>, beside quarantined: Set<IntentNumber>
-    ) -> (count: Int, undoing: Int) {
-        var stuck = quarantined
+    /// Checks that each pending intent waits for a quarantined one of its lane. One that undoes another, or
+    /// touches such a one, may wait for others.
+    private func checkLanes(of store: Store<P>, beside quarantined: Set<IntentNumber>) {
+        guard !fleet.book.hasUndoings(of: name) else { return }
         var lanes: Set<String> = []
-        var count = 0
         for intent in store.overlay where intent.state == .pending {
-            let lane = fleet.hasLanes ? intent.event.flatMap { Self.lane(of: $0) } : nil
-            if intent.undoes.map(stuck.contains) ?? false { stuck.insert(intent.number) }
-            if stuck.contains(intent.number) {
+            let lane = intent.event.flatMap(lane(of:))
+            if quarantined.contains(intent.number) {
                 if let lane { lanes.insert(lane) }
             } else if lane.map({ !lanes.contains($0) }) ?? true {
-                count += 1
+                fleet.notes.broke(
+                    "held up",
+                    "Intent \(intent.id) waits, and no intent before it in its lane is quarantined (S1)."
+                )
             }
         }
-        return (count, stuck.count - quarantined.count)
+    }
+
+    private func lane(of event: P.Event) -> String? {
+        guard !fleet.hasLanes else { return Self.lane(of: event) }
+        return policy.keepsOrder ? "the only one" : nil
     }
 
     /// Starts a fetch, also if another fetch is running.

@@ -61,7 +61,7 @@ struct Sync: AsyncParsableCommand {
             try await Self.open(log.directory),
             with: HTTPAuthority<DocumentEvent>(address, space: space, token: token),
             policy: .ordered, continuing: Continuing(opening: Self.open) { _ in .bring })
-        let isDone: Bool
+        let isDrained: Bool
         // A drain that has ended does not run. What it ran into is in the status before.
         let last = Mutex(sync.status)
         do {
@@ -70,11 +70,13 @@ struct Sync: AsyncParsableCommand {
                 try await Self.sayObstacles(of: sync) { status in last.withLock { $0 = status } }
             }
             defer { waiting.cancel() }
-            isDone = try await sync.drain(within: .seconds(within)) == .drained
+            isDrained = try await sync.drain(within: .seconds(within)) == .drained
         } catch {
             await sync.store.close()
             throw error
         }
+        // A drain leaves what waits for a draft, or for an intent that the server fails on.
+        let isDone = isDrained && sync.status.pendingCount == 0
         let status = isDone ? sync.status : last.withLock(\.self)
         try Output.write(
             "\(Self.text(of: status, isDone: isDone)) (entry \(sync.store.status.sequence), "
@@ -126,7 +128,7 @@ struct Sync: AsyncParsableCommand {
     }
 
     private static func text(of status: SyncStatus, isDone: Bool) -> String {
-        if isDone, status.pendingCount == 0 { return "Everything is saved on the server." }
+        if isDone { return "Everything is saved on the server." }
         return [status.message, status.suggestion].compactMap { $0 }.joined(separator: " ")
     }
 

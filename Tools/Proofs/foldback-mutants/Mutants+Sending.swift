@@ -25,11 +25,15 @@ let sendingMutants: [Mutant] = [
     Mutant(
         "an intent after a postponed one counts as failed", rule: "N5",
         test: "S1: a postponed intent holds up its lane alone",
-        at: "after-later", .replace("hasLater", with: "request.intents.isEmpty")),
+        at: "after-later", .replace("hasLater", with: "request.attempts.isEmpty")),
     Mutant(
         "a lane has several requests at once", rule: "S1",
         test: "the outbox keeps its properties under random inputs",
         at: "one-request", .replace("queue.departedCount == 0", with: "queue.departedCount >= 0")),
+    Mutant(
+        "a drain waits for what a quarantined intent holds up", rule: "S6",
+        test: "a drain does not wait for what a quarantined intent holds up",
+        at: "stuck-lane", .replace("terms.place.next", with: "LogSequence(.max)")),
     Mutant(
         "sending does not resume after signing in", rule: "A4", law: .p15,
         at: "signed-in", .skip()),

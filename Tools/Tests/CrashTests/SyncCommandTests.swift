@@ -71,6 +71,21 @@ import Testing
         #expect(status.output.contains("pending     1"), "\(status)")
     }
 
+    @Test func `what waits for a draft is left, and the exit code says so`() throws {
+        let (server, address) = try startServer()
+        defer { end(server) }
+        let commands = [
+            #"{"do":"record","held":true,"event":{"op":"set","key":"milk","value":1}}"#,
+            #"{"do":"record","event":{"op":"set","key":"bread","value":2}}"#,
+            #"{"do":"record","event":{"op":"set","key":"milk","value":3}}"#,
+        ]
+        try ReplayStory.makeLog(URL(filePath: path("ann.log")), commands, kind: .downlink)
+        let first = try sync("ann.log", address)
+        #expect(first.status == 1 && first.output.contains("One change is"), "\(first)")
+        #expect(try sync("bob.log", address).status == 0)
+        #expect(try shown("bob.log").contains("bread: 2"))
+    }
+
     @Test func `what a server has lost is there again after a sync`() throws {
         let (first, address) = try startServer()
         defer { end(first) }

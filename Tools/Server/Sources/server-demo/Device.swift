@@ -55,15 +55,26 @@ struct Device: AsyncParsableCommand {
                 try await Task.sleep(for: .milliseconds(2))
             }
         }
-        let result = try await sync.drain(within: .seconds(60))
+        try await finish(sync)
         running?.cancel()
         try await running?.value
-        guard result == .drained else { throw ValidationError("\(sync.status.message)") }
         await store.close()
     }
 }
 
 extension Device {
+    /// Sends everything. A drain leaves an intent that the server failed on by kills alone, so this waits
+    /// until it is tried again.
+    private func finish(_ sync: Sync<Documents>) async throws {
+        let end = ContinuousClock.now.advanced(by: .seconds(60))
+        repeat {
+            let result = try await sync.drain(within: .seconds(60))
+            if result == .drained, sync.status.pendingCount == 0 { return }
+            try await Task.sleep(for: .milliseconds(100))
+        } while .now < end
+        throw ValidationError("\(sync.status.message)")
+    }
+
     private func record(_ event: DocumentEvent, in store: Store<Documents>) async throws {
         Line.say(try await store.record(event).id.members(as: "recorded"))
     }
