@@ -1,5 +1,11 @@
 import CLMDB
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#endif
+
 extension Environment {
     /// Opens the environment in `directory` for this process alone.
     ///
@@ -44,7 +50,7 @@ extension Environment {
             try Platform.fill("\(directory)/\(lockFileName)", toBytes: lockFileBytes)
             var flags = UInt32(MDB_NOTLS)
             if options.relaxed { flags |= UInt32(MDB_NOMETASYNC) }
-            let handle = try self.opened(file, directory, flags: flags, options: options)
+            let handle = try openedAlone(file, directory, flags, options)
             let environment = try Environment(
                 handle: handle, directory: directory, file: file, isReadOnly: false,
                 options: options, claims: claims.files, lock: lock)
@@ -55,6 +61,20 @@ extension Environment {
             }
             return environment
         }
+    }
+
+    /// Returns a new LMDB handle for the writer. Waits up to ``WriterLock/readersWaitMaxMilliseconds`` for
+    /// readers that have an unfinished lock file.
+    private static func openedAlone(
+        _ file: DataFile, _ directory: String, _ flags: UInt32, _ options: Options
+    ) throws(LMDBError) -> OpaquePointer {
+        for _ in 0..<WriterLock.readersWaitMaxMilliseconds / 10 {
+            let handle = try opened(file, directory, flags: flags, options: options)
+            if hasFinishedLockFile(handle) { return handle }
+            mdb_env_close(handle)
+            usleep(10_000)
+        }
+        throw LMDBError(.openEnvironment, .beingRead)
     }
 
     /// Opens the data file for a writer, and creates it first if it is missing or unfinished.
@@ -107,29 +127,64 @@ extension Environment {
             let file = try DataFile(in: directory, forWriting: false)
             try claims.add(file.identity)
             let share = try SharedReadLock(in: directory, file)
-            let isShared = try share.enter()
-            defer { if isShared { share.leave() } }
-            let handle = try openedReadOnly(file, directory, isShared: isShared, options)
-            return try Environment(
-                handle: handle, directory: directory, file: file, isReadOnly: true,
-                options: options, claims: claims.files, lock: nil, share: isShared ? share : nil,
-                anchor: share)
+            while true {
+                let isShared = try share.enter()
+                defer { if isShared { share.leave() } }
+                let opened =
+                    isShared
+                    ? try openedWithoutWriter(file, directory, options)
+                    : try openedBesideWriter(file, directory, options)
+                guard let opened else { continue }
+                return try Environment(
+                    handle: opened, directory: directory, file: file, isReadOnly: true,
+                    options: options, claims: claims.files, lock: nil,
+                    share: isShared ? share : nil, anchor: share)
+            }
         }
     }
 
-    /// Returns a new LMDB handle for reading.
-    ///
-    /// - Parameter isShared: whether a ``SharedReadLock`` excludes writers during reads. Then
-    ///   LMDB's lock file is not used.
-    static func openedReadOnly(
-        _ file: DataFile, _ directory: String, isShared: Bool, _ options: Options
+    /// Returns a new LMDB handle for reading, while a ``SharedReadLock`` excludes writers. LMDB's lock file is
+    /// not used.
+    static func openedWithoutWriter(
+        _ file: DataFile, _ directory: String, _ options: Options
     ) throws(LMDBError) -> OpaquePointer {
-        if !isShared, try requireSafeLockFile(in: directory) == nil {
+        try opened(
+            file, directory, flags: UInt32(MDB_NOTLS | MDB_RDONLY | MDB_NOLOCK), options: options)
+    }
+
+    /// Returns a new LMDB handle for reading beside a writer; nil if the writer was killed while it opened the
+    /// environment.
+    static func openedBesideWriter(
+        _ file: DataFile, _ directory: String, _ options: Options
+    ) throws(LMDBError) -> OpaquePointer? {
+        guard try requireSafeLockFile(in: directory) != nil else {
             throw LMDBError(.openEnvironment, .unsafeFile(lockFileName, .missing))
         }
-        let lockFlag = isShared ? UInt32(MDB_NOLOCK) : 0
-        return try opened(
-            file, directory, flags: UInt32(MDB_NOTLS | MDB_RDONLY) | lockFlag, options: options)
+        let handle = try opened(
+            file, directory, flags: UInt32(MDB_NOTLS | MDB_RDONLY), options: options)
+        guard hasFinishedLockFile(handle) else {
+            mdb_env_close(handle)
+            return nil
+        }
+        return handle
+    }
+
+    /// Whether LMDB's lock file names a commit, or the data file has none.
+    ///
+    /// The first process that opens an environment resets the lock file to commit 0, and writes the last
+    /// commit into it when it has opened the data file. If it is killed between, a process that waits for it
+    /// takes the lock file as it is (mdb_env_setup_locks and mdb_env_open in mdb.c). Then a reader would miss
+    /// its commit, and a writer would begin with commit 1 again. Once all have closed it, the next process
+    /// resets it.
+    private static func hasFinishedLockFile(_ handle: OpaquePointer) -> Bool {
+        var info = MDB_envinfo()
+        var transaction: OpaquePointer?
+        mdb_env_info(handle, &info)
+        guard info.me_last_txnid > 0,
+            mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction) == 0
+        else { return true }
+        defer { mdb_txn_abort(transaction) }
+        return mdb_txn_id(transaction) > 0
     }
 
     /// Checks that ``open(_:options:)`` can create the directory, or a log in it. Changes nothing.

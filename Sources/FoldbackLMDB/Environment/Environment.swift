@@ -226,12 +226,14 @@ package final class Environment: @unchecked Sendable {
 
     /// Reopens LMDB's environment with its lock file, because another process now writes the log.
     ///
-    /// Tables are read by name, so no table handle becomes invalid.
+    /// Tables are read by name, so no table handle becomes invalid. Does nothing if the writer was killed while
+    /// it opened the log.
     func followWriter() throws(LMDBError) {
         try gate.exclusively(secondsMax: nil) { () throws(LMDBError) in
             guard share != nil else { return }
-            let writers = try Self.openedReadOnly(
-                file, directory, isShared: false, options)
+            guard let writers = try Self.openedBesideWriter(file, directory, options) else {
+                return
+            }
             mdb_env_close(handle)
             handle = writers
             held.withLock { $0.share = nil }

@@ -134,7 +134,7 @@ package final class HeldDirectory: Sendable {
         // No other process can write now, so LMDB's lock file is not needed.
         let handle: OpaquePointer
         do throws(LMDBError) {
-            handle = try Environment.openedReadOnly(file, path, isShared: true, options)
+            handle = try Environment.openedWithoutWriter(file, path, options)
         } catch {
             guard error.cause == .notLMDB, try FileStatus("\(path)/\(options.evidenceName)") != nil
             else { throw error }

@@ -9,11 +9,15 @@ package enum Strace {
     }
 
     /// Returns a command that kills a process at the nth of these calls.
-    package static func killing(at call: String, _ nth: Int) -> [String] {
-        [
-            "strace", "-f", "-qq", "-o", "/dev/null", "-E", "LSAN_OPTIONS=detect_leaks=0", "-e",
-            "trace=\(call)", "-e", "inject=\(call):signal=KILL:when=\(nth)",
-        ]
+    ///
+    /// Strace counts the calls of each thread alone, so the first thread with n calls decides.
+    ///
+    /// - Parameter files: only calls on these count, if there are any. They need not exist. A program is
+    ///   loaded by hundreds of `openat` and `mmap`, and without files no thread gets past that number first.
+    package static func killing(at call: String, _ nth: Int, on files: [URL] = []) -> [String] {
+        ["strace", "-f", "-qq", "-o", "/dev/null", "-E", "LSAN_OPTIONS=detect_leaks=0"]
+            + files.flatMap { ["-P", $0.path] }
+            + ["-e", "trace=\(call)", "-e", "inject=\(call):signal=KILL:when=\(nth)"]
     }
 
     /// Returns a command that makes the nth of these calls on one of the files fail.
@@ -26,12 +30,17 @@ package enum Strace {
     }
 
     /// Returns a command that makes the nth of these calls return after `milliseconds`.
-    package static func delaying(_ call: String, _ nth: Int, milliseconds: Int) -> [String] {
-        [
-            "strace", "-f", "-qq", "-o", "/dev/null", "-E", "LSAN_OPTIONS=detect_leaks=0", "-e",
-            "trace=\(call)", "-e",
-            "inject=\(call):delay_exit=\(milliseconds * 1_000):when=\(nth)",
-        ]
+    ///
+    /// - Parameter files: only calls on these count, if there are any.
+    package static func delaying(
+        _ call: String, _ nth: Int, milliseconds: Int, on files: [URL] = []
+    ) -> [String] {
+        ["strace", "-f", "-qq", "-o", "/dev/null", "-E", "LSAN_OPTIONS=detect_leaks=0"]
+            + files.flatMap { ["-P", $0.path] }
+            + [
+                "-e", "trace=\(call)", "-e",
+                "inject=\(call):delay_exit=\(milliseconds * 1_000):when=\(nth)",
+            ]
     }
 
     /// Returns a command that records these calls in a file.

@@ -78,20 +78,19 @@ import Testing
     @Test(
         .enabled(
             if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
-        arguments: [
-            "openat", "flock", "mkdir", "pwrite64", "writev", "fdatasync", "fsync", "rename",
-            "renameat2", "unlinkat", "rmdir",
-        ])
+        arguments: TracedCall.opening("log") + TracedCall.opening("log.compacted")
+            + TracedCall.each(
+                "flock", "mkdir", "pwrite64", "writev", "fdatasync", "fsync", "rename",
+                "renameat2", "unlinkat", "rmdir"))
     func `N6: SIGKILL at any system call of continuing loses and doubles nothing`(
-        call: String
+        call: TracedCall
     ) async throws {
-        let step = call == "openat" ? 7 : 1
         var (kills, continued) = (0, 0)
-        for nth in TestEffort.places(1...Self.callCountMax, quickStep: step) {
+        for nth in call.places(upTo: Self.callCountMax) {
             let directory = DiskDirectory()
             try await makeLog(directory.log)
             let status = try run(
-                Strace.killing(at: call, nth) + [Self.probe, "successor", directory.log.path]
+                call.killing(nth, in: directory) + [Self.probe, "successor", directory.log.path]
             ).status
             if try await check(directory.log, "\(call) \(nth)") { continued += 1 }
             // The second of these finds the work of the kept log already brought.
