@@ -45,11 +45,11 @@ extension FeedScreen {
         }
     }
 
-    /// Records a rejected intent again. The wait of a boost goes on. The photo of a draft is sent
-    /// again.
+    /// Records a rejected intent again. The wait of a boost goes on, also if another window has just
+    /// restarted it. The photo of a draft is sent again.
     func retry(_ number: IntentNumber) async throws -> IntentNumber? {
         if unsentPhotos.removeValue(forKey: number) != nil { return number }
-        guard let (post, known) = boost(of: number), known.progress.hasFailed else {
+        guard let (post, _) = boost(of: number), hasWait(number) else {
             return try await model.retry(number).number
         }
         return try await restartBoost(of: post)
