@@ -50,7 +50,9 @@ extension Environment {
             try Platform.fill("\(directory)/\(lockFileName)", toBytes: lockFileBytes)
             var flags = UInt32(MDB_NOTLS)
             if options.relaxed { flags |= UInt32(MDB_NOMETASYNC) }
-            let handle = try openedAlone(file, directory, flags, options)
+            let handle = try WriterLock.waitingForReaders(.openEnvironment) {
+                () throws(LMDBError) in try openedWithLockFile(file, directory, flags, options)
+            }
             let environment = try Environment(
                 handle: handle, directory: directory, file: file, isReadOnly: false,
                 options: options, claims: claims.files, lock: lock)
@@ -61,20 +63,6 @@ extension Environment {
             }
             return environment
         }
-    }
-
-    /// Returns a new LMDB handle for the writer. Waits up to ``WriterLock/readersWaitMaxMilliseconds`` for
-    /// readers that have an unfinished lock file.
-    private static func openedAlone(
-        _ file: DataFile, _ directory: String, _ flags: UInt32, _ options: Options
-    ) throws(LMDBError) -> OpaquePointer {
-        for _ in 0..<WriterLock.readersWaitMaxMilliseconds / 10 {
-            let handle = try opened(file, directory, flags: flags, options: options)
-            if hasFinishedLockFile(handle) { return handle }
-            mdb_env_close(handle)
-            usleep(10_000)
-        }
-        throw LMDBError(.openEnvironment, .beingRead)
     }
 
     /// Opens the data file for a writer, and creates it first if it is missing or unfinished.
@@ -152,16 +140,26 @@ extension Environment {
             file, directory, flags: UInt32(MDB_NOTLS | MDB_RDONLY | MDB_NOLOCK), options: options)
     }
 
-    /// Returns a new LMDB handle for reading beside a writer; nil if the writer was killed while it opened the
-    /// environment.
+    /// Returns a new LMDB handle for reading beside a writer; nil if a writer was killed while it opened the
+    /// environment. Then the caller asks again whether one is there.
     static func openedBesideWriter(
         _ file: DataFile, _ directory: String, _ options: Options
     ) throws(LMDBError) -> OpaquePointer? {
         guard try requireSafeLockFile(in: directory) != nil else {
             throw LMDBError(.openEnvironment, .unsafeFile(lockFileName, .missing))
         }
-        let handle = try opened(
-            file, directory, flags: UInt32(MDB_NOTLS | MDB_RDONLY), options: options)
+        let flags = UInt32(MDB_NOTLS | MDB_RDONLY)
+        let handle = try openedWithLockFile(file, directory, flags, options)
+        // A process that is not ours may keep the lock file for some time.
+        if handle == nil { usleep(1_000) }
+        return handle
+    }
+
+    /// Returns a new LMDB handle that uses LMDB's lock file; nil if that is unfinished.
+    private static func openedWithLockFile(
+        _ file: DataFile, _ directory: String, _ flags: UInt32, _ options: Options
+    ) throws(LMDBError) -> OpaquePointer? {
+        let handle = try opened(file, directory, flags: flags, options: options)
         guard hasFinishedLockFile(handle) else {
             mdb_env_close(handle)
             return nil
@@ -175,7 +173,7 @@ extension Environment {
     /// commit into it when it has opened the data file. If it is killed between, a process that waits for it
     /// takes the lock file as it is (mdb_env_setup_locks and mdb_env_open in mdb.c). Then a reader would miss
     /// its commit, and a writer would begin with commit 1 again. Once all have closed it, the next process
-    /// resets it.
+    /// resets it. If no read can begin, the first read says why.
     private static func hasFinishedLockFile(_ handle: OpaquePointer) -> Bool {
         var info = MDB_envinfo()
         var transaction: OpaquePointer?

@@ -80,15 +80,28 @@ final class WriterLock: Sendable {
     }
 
     static func takeAlone(_ lock: FileLock, in path: String) throws(LMDBError) {
-        var waited = 0
-        while try !lock.takeAlone() {
+        try waitingForReaders(.lockDirectory) { () throws(LMDBError) -> Void? in
+            if try lock.takeAlone() { return () }
             // If a share is possible, only readers hold the lock.
             guard try lock.share() else {
                 throw LMDBError(.lockDirectory, .openInProcess(pid: holder(in: path)))
             }
             lock.giveBack()
+            return nil
+        }
+    }
+
+    /// Returns what `attempt` returns. Repeats it while it returns nil because of readers, up to
+    /// ``readersWaitMaxMilliseconds``.
+    /// - Throws: `.beingRead`, or what `attempt` throws.
+    static func waitingForReaders<R>(
+        _ operation: LMDBError.Operation, _ attempt: () throws(LMDBError) -> R?
+    ) throws(LMDBError) -> R {
+        var waited = 0
+        while true {
+            if let result = try attempt() { return result }
             guard waited < readersWaitMaxMilliseconds else {
-                throw LMDBError(.lockDirectory, .beingRead)
+                throw LMDBError(operation, .beingRead)
             }
             usleep(10_000)
             waited += 10
