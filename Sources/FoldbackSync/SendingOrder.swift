@@ -195,7 +195,9 @@ struct SendingOrder: Sendable {
     }
 
     /// Whether waiting intents wait for the answer to an intent.
-    func holdsUpOthers(_ number: IntentNumber) -> Bool { !followers(of: number).isEmpty }
+    func holdsUpOthers(_ number: IntentNumber) -> Bool {
+        dependents[number] != nil || next(inLaneOf: number) != nil
+    }
 
     /// Returns the intents that nothing settles before something else happens: drafts, unreadable
     /// intents, `others`, and the waiting intents that wait for one of these, also by way of other
@@ -204,22 +206,21 @@ struct SendingOrder: Sendable {
         var stuck = held.union(unreadable).union(others)
         var reached = Array(stuck)
         while let number = reached.popLast() {
-            for follower in followers(of: number) where stuck.insert(follower).inserted {
+            var followers = dependents[number] ?? []
+            if let next = next(inLaneOf: number) { followers.insert(next) }
+            for follower in followers where stuck.insert(follower).inserted {
                 reached.append(follower)
             }
         }
         return stuck
     }
 
-    /// The waiting intents that wait for the answer to an intent: those that undo it or touch it as a
-    /// draft, and the next one of its lane, for which the others of the lane wait.
-    private func followers(of number: IntentNumber) -> [IntentNumber] {
-        var followers = Array(dependents[number] ?? [])
-        if let terms = terms(of: number), hasPlace(terms) {
-            let next = terms.place.next  // mutant: stuck-lane
-            followers += [queues[terms.lane]?.order.first(from: next)?.value].compactMap(\.self)
-        }
-        return followers
+    /// The next waiting intent of its lane, which waits for the answer to it. The others of the lane wait for
+    /// that one. Nil if it has no place in its lane, so that none waits for it.
+    private func next(inLaneOf number: IntentNumber) -> IntentNumber? {
+        guard let terms = terms(of: number), hasPlace(terms) else { return nil }
+        let next = terms.place.next  // mutant: stuck-lane
+        return queues[terms.lane]?.order.first(from: next)?.value
     }
 
     /// The terms of an intent that waits or is in a request.
