@@ -75,11 +75,15 @@ struct Sync: AsyncParsableCommand {
             await sync.store.close()
             throw error
         }
-        // A drain leaves what waits for a draft, or for an intent that the server fails on.
-        let isDone = isDrained && sync.status.pendingCount == 0
-        let status = isDone ? sync.status : last.withLock(\.self)
+        let left = sync.status.pendingCount
+        let isDone = isDrained && left == 0
+        let text =
+            isDone
+            ? "Everything is saved on the server."
+            : isDrained
+                ? Self.text(of: left, in: sync.store) : Self.text(of: last.withLock(\.self))
         try Output.write(
-            "\(Self.text(of: status, isDone: isDone)) (entry \(sync.store.status.sequence), "
+            "\(text) (entry \(sync.store.status.sequence), "
                 + "position \(sync.store.status.through))\n")
         let refused = sync.store.rejections.count
         if refused > 0 {
@@ -104,7 +108,7 @@ struct Sync: AsyncParsableCommand {
             case .paused, .oldLog: break
             default: continue
             }
-            let text = text(of: status, isDone: false)
+            let text = text(of: status)
             if text != last { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
             last = text
         }
@@ -117,7 +121,7 @@ struct Sync: AsyncParsableCommand {
             group.addTask {
                 var last = ""
                 for await status in sync.statuses where status.obstacle != .paused(.stopped) {
-                    let text = text(of: status, isDone: false)
+                    let text = text(of: status)
                     if text != last { try Output.write("\(text)\n") }
                     last = text
                 }
@@ -127,9 +131,18 @@ struct Sync: AsyncParsableCommand {
         }
     }
 
-    private static func text(of status: SyncStatus, isDone: Bool) -> String {
-        if isDone { return "Everything is saved on the server." }
-        return [status.message, status.suggestion].compactMap { $0 }.joined(separator: " ")
+    private static func text(of status: SyncStatus) -> String {
+        [status.message, status.suggestion].compactMap { $0 }.joined(separator: " ")
+    }
+
+    /// Says what a drain leaves, and why.
+    private static func text(of left: Int, in store: Store<Documents>) -> String {
+        let failing = store.attempts.values.count { $0.quarantine != nil }
+        let cause =
+            failing > 0
+            ? "the server fails on \(failing), and others may wait for that"
+            : "they wait for a draft, or for a newer version of this command"
+        return "Changes that are left: \(left); \(cause)."
     }
 
     private func token() throws -> String {
