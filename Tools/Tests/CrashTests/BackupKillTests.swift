@@ -37,8 +37,7 @@ import Testing
     }
 
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: TracedCall.opening("copy.new")
             + TracedCall.each(
                 "flock", "mkdir", "write", "rename", "renameat2", "fsync", "unlink", "unlinkat",

@@ -69,8 +69,7 @@ import Testing
     }
 
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: TracedCall.opening("log", "log.compacted")
             + TracedCall.each(
                 "flock", "mkdir", "pwrite64", "fdatasync", "rename", "renameat2", "fsync",
@@ -86,7 +85,7 @@ import Testing
         }
         var (kills, compacted) = (0, 0)
         // Without an archive, the old log is removed.
-        let isRemoved = ["unlinkat", "rmdir"].contains("\(call)")
+        let isRemoved = ["unlinkat", "rmdir"].contains(call.name)
         let kind: LogKind = isRemoved ? .downlink : .acknowledgement
         for nth in call.places(upTo: Self.callCountMax, locks: 20) {
             let directory = DiskDirectory()

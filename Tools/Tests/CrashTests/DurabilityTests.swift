@@ -48,8 +48,7 @@ import Testing
     }
 
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: DocumentStore.allCases)
     func `L2, L4: a durable command commits once, and flushes before it returns`(
         store: DocumentStore
@@ -62,8 +61,7 @@ import Testing
     }
 
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: DocumentStore.allCases)
     func `L2, L4: a relaxed command flushes the data once, and not the meta page`(
         store: DocumentStore

@@ -21,8 +21,7 @@ import Testing
     ]
 
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: faults.indices)
     func `L6: a failed system call leaves every caller with a true result`(index: Int) async throws
     {

@@ -24,8 +24,7 @@ import Testing
         #"{"do":"record","event":{"op":"set","key":"k\#(value % 5)","value":\#(value)}}"#
     }
 
-    /// More than the calls of one name in a run, with those that load the program and those of a
-    /// sanitizer.
+    /// More than the calls of one name in a run, with those of a sanitizer.
     private static let callCountMax = 1_000
     private static let roundCount = TestEffort.value(quick: 10, full: 40)
 
@@ -132,8 +131,7 @@ import Testing
     }
 
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: TracedCall.opening("log")
             + TracedCall.each("mkdir", "pwrite64", "writev", "fdatasync", "fsync", "rename"))
     func `SIGKILL at any system call loses no answered intent`(
@@ -143,7 +141,7 @@ import Testing
         // The two kinds of documents take turns. The first one is random in each run.
         let first = Int.random(in: 0...1)
         var whole: Set<DocumentStore> = []
-        for nth in call.places(upTo: Self.callCountMax, others: 2) {
+        for nth in call.places(upTo: Self.callCountMax, others: 3) {
             let store = DocumentStore(first + nth)
             guard !whole.contains(store) else { continue }
             let directory = DiskDirectory()

@@ -23,18 +23,30 @@ import Testing
         let writer = try ShellProcess(
             directory.log,
             under: Strace.delaying("mmap", 2, milliseconds: 60_000, on: files))
-        try wait { try Data(contentsOf: lockFile) != before }
+        // Without strace, the writer would go on.
+        defer {
+            if let process = try? writerProcess() { kill(process, SIGKILL) }
+            writer.kill()
+        }
+        try wait(for: "the lock file is reset", by: writer.process) {
+            try Data(contentsOf: lockFile) != before
+        }
         try body()
-        let text = try String(
-            contentsOf: directory.log.appending(path: "writer.pid"), encoding: .utf8)
-        kill(try #require(pid_t(text.dropLast())), SIGKILL)
-        writer.kill()
     }
 
-    private func wait(until condition: () throws -> Bool) throws {
+    /// The process that has written its number into the log, as each writer does before it opens the lock file.
+    private func writerProcess() throws -> pid_t {
+        let file = directory.log.appending(path: "writer.pid")
+        return try #require(pid_t(String(contentsOf: file, encoding: .utf8).dropLast()))
+    }
+
+    private func wait(
+        for event: Comment, by process: RunningProcess, until condition: () throws -> Bool
+    ) throws {
         let end = ContinuousClock.now.advanced(by: .seconds(60))
         while try !condition() {
-            try #require(.now < end, "nothing happened within a minute")
+            try #require(process.isRunning, "the process ended before \(event)")
+            try #require(.now < end, "a minute passed before \(event)")
             usleep(10_000)
         }
     }
@@ -60,10 +72,7 @@ import Testing
         return holder
     }
 
-    private static let straceIsThere = ConditionTrait.enabled(
-        if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace")
-
-    @Test(straceIsThere)
+    @Test(.needsStrace)
     func `L9: a reader that waits for a writer reads on when the writer is killed`() throws {
         try makeLog()
         var reader: RunningProcess?
@@ -72,13 +81,13 @@ import Testing
                 executable("foldback"), "at", directory.log.path, "3",
             ])
             reader = started
-            try wait { try waits(started) }
+            try wait(for: "the reader waits", by: started) { try waits(started) }
         }
         let end = try #require(reader).waitForEnd()
         #expect(end.status == 0 && end.output.contains(#"{"n":2}"#), "\(end)")
     }
 
-    @Test(straceIsThere)
+    @Test(.needsStrace)
     func `L8: a writer waits for a process that has an unfinished lock file`() throws {
         try makeLog()
         try killWriter()
@@ -94,7 +103,7 @@ import Testing
         )
     }
 
-    @Test(straceIsThere)
+    @Test(.needsStrace)
     func `L8: a process that keeps an unfinished lock file keeps writers out, and is named`() throws
     {
         try makeLog()

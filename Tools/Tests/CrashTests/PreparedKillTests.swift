@@ -48,8 +48,7 @@ import Testing
     }
 
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: ["rename", "renameat2", "fsync", "unlinkat"].prefix(isFull ? 4 : 1))
     func `C10: SIGKILL while a log compacts itself loses nothing`(call: String) async throws {
         let whole = DiskDirectory()

@@ -124,8 +124,7 @@ import Testing
     }
 
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: ["ordered", "concurrent"], ["pwrite64", "fdatasync", "write"])
     func `S3: a process that is killed at each of its n-th writes finds the poisoned intent`(
         policy: String, call: String

@@ -23,8 +23,7 @@ import Testing
     }
 
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: TracedCall.opening("account.compacted") + TracedCall.opening("account")
             + TracedCall.opening("log")
             + TracedCall.each(
@@ -76,15 +75,14 @@ import Testing
             kills += 1
         }
         print("sign-in: killed at \(kills) calls of \(call)")
-        #expect(kills < Self.callCountMax)
+        #expect(kills < Self.callCountMax && (kills > 0 || !call.opensLogs))
     }
 
     /// Property: after a kill, the log is the old one or the new one, and has the same pending intents under
     /// the same ids. Another process that reads the log sees the old log, until it is told that the file was
     /// replaced, and then the new log.
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: TracedCall.opening("log", "log.compacted")
             + TracedCall.each(
                 "flock", "mkdir", "pwrite64", "fdatasync", "rename", "renameat2", "fsync",

@@ -58,8 +58,7 @@ import Testing
     private static let callCountMax = 1_000
 
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: ["pwrite64", "writev", "fdatasync"])
     func `SIGKILL at any system call of a group loses and repeats no answered decision`(
         call: String
@@ -82,8 +81,7 @@ import Testing
     // MARK: A disk that fails
 
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: [
             ("alone", "fdatasync", "EIO"), ("alone", "pwrite64", "ENOSPC"),
             ("alone", "writev", "EIO"), ("spaces", "fdatasync", "EIO"),

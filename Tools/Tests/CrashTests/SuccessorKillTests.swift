@@ -76,9 +76,8 @@ import Testing
     }
 
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
-        arguments: TracedCall.opening("log") + TracedCall.opening("log.compacted")
+        .needsStrace,
+        arguments: TracedCall.opening("log") + TracedCall.opening("log.successor")
             + TracedCall.each(
                 "flock", "mkdir", "pwrite64", "writev", "fdatasync", "fsync", "rename",
                 "renameat2", "unlinkat", "rmdir"))
@@ -110,6 +109,6 @@ import Testing
             kills += 1
         }
         print("continuing: killed at \(kills) calls of \(call), \(continued) had continued")
-        #expect(kills < Self.callCountMax)
+        #expect(kills < Self.callCountMax && (kills > 0 || !call.opensLogs))
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 /// A system call at which tests kill a process.
 struct TracedCall: Sendable, CustomTestStringConvertible, CustomStringConvertible {
-    private let name: String
+    let name: String
     /// The names of directories of logs. Only calls on their files count, if there are any.
     private let logs: [String]
 
@@ -48,5 +48,13 @@ struct TracedCall: Sendable, CustomTestStringConvertible, CustomStringConvertibl
                 ].map { log.appending(path: $0) }
         }
         return Strace.killing(at: name, nth, on: files.isEmpty ? [] : files + [directory.url])
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Runs the test only where processes can be traced.
+    static var needsStrace: Self {
+        .enabled(
+            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace")
     }
 }

@@ -56,8 +56,7 @@ import Testing
     }
 
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: TracedCall.opening("log")
             + TracedCall.each("flock", "rename", "fsync", "unlinkat", "rmdir"))
     func `BK7: SIGKILL at any system call of a wipe leaves a whole log or none`(
@@ -86,8 +85,7 @@ import Testing
 
     /// The wipe before was killed between the rename and the first removal.
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: TracedCall.each("flock", "fsync", "unlinkat", "rmdir"))
     func `BK7: SIGKILL at any system call of finishing leaves nothing that opens`(
         call: TracedCall
@@ -111,8 +109,7 @@ import Testing
 
     /// A log that has continued two logs, which have pending intents.
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace"),
+        .needsStrace,
         arguments: TracedCall.each("flock", "rename", "fsync", "unlinkat", "rmdir"))
     func `N6, BK7: a wipe with kept logs that is killed is completed by the next`(
         call: TracedCall
@@ -189,8 +186,7 @@ import Testing
 
     /// The wipe comes after the creation of the directory, and before its lock.
     @Test(
-        .enabled(
-            if: Strace.isThere, "strace is not installed, or may not trace: apt-get install strace")
+        .needsStrace
     )
     func `L8, BK7: an opening creates its directory again if it was wiped at once`() throws {
         let directory = DiskDirectory()
