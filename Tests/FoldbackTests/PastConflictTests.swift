@@ -136,9 +136,10 @@ import Testing
         #expect(unknown * 2 < entries, "\(unknown) of \(entries) are not known")
     }
 
-    enum Unread: CaseIterable { case recorded, accepted, confirmed, confirmedAlone }
+    enum Unread: CaseIterable { case recorded, inPart, accepted, confirmed, confirmedAlone }
 
-    /// Code that reads the event may decide otherwise.
+    /// Code that reads the event may decide otherwise. An event that is read in part is tried on the views.
+    /// A retry records such an event.
     @Test(arguments: Unread.allCases)
     func `the notes stop at an event that this code does not read`(event: Unread) async throws {
         var store = try await open()
@@ -148,14 +149,19 @@ import Testing
             for number in [1, receipt.number] { try await store.withdraw(number) }
         }
         #expect(try pastByNotes(store, at: 2) != nil)
-        let unread = Self.codec.payload(
-            reading: [1, 2, 3], format: EventFormat(codec: 200, version: 1))
+        let unread =
+            event == .inPart
+            ? Self.codec.payload(
+                reading: Array(#"{"created":{"channel":2,"color":"red"}}"#.utf8), format: .json)
+            : Self.codec.payload(
+                reading: [1, 2, 3], format: EventFormat(codec: 200, version: 1))
+        #expect(!unread.isReadWhole && unread.isUnreadable == (event != .inPart))
         let work: Request.Work =
             switch event {
-            case .recorded:
+            case .recorded, .inPart:
                 .command(
                     .record(Proposal(payload: unread, isConfirmOnly: false, once: nil, info: [:])),
-                    isForced: true)
+                    isForced: event == .recorded)
             case .accepted:
                 .answer(
                     .acknowledge(receipt.number, position: nil, replacement: unread), from: nil)

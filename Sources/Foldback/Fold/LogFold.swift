@@ -91,17 +91,14 @@ package struct LogFold: Sendable {
         _ entry: Entry, at sequence: LogSequence, settledIntent: RecordedIntent? = nil,
         isInViews: Bool = false
     ) -> Effects {
-        var effects = state.apply(entry, at: sequence, settledIntent: settledIntent)
-        if isInViews { effects.fold.view = .unchanged }
-        perform(effects.fold)
+        let effects = state.apply(entry, at: sequence, settledIntent: settledIntent)
+        perform(effects.fold, isInViews: isInViews)
         return effects
     }
 
     /// Appends the log's next entry: the lean path of ``append(_:at:settledIntent:isInViews:)``.
     package mutating func append(_ plain: PlainEntry, isInViews: Bool) {
-        var plan = state.apply(plain)
-        if isInViews { plan.view = .unchanged }
-        perform(plan)
+        perform(state.apply(plain), isInViews: isInViews)
     }
 
     /// Notes the record of the entry that was appended last. The next record contains its checksum
@@ -112,7 +109,7 @@ package struct LogFold: Sendable {
     }
 
     /// Folds the plan of the entry that was applied last into all projections.
-    private mutating func perform(_ plan: FoldPlan) {
+    private mutating func perform(_ plan: FoldPlan, isInViews: Bool) {
         let sequence = state.sequence
         unread.append(plan.unread, at: sequence)  // mutant: unread-events
         if !plan.confirm.isEmpty {
@@ -123,7 +120,7 @@ package struct LogFold: Sendable {
         }
         // The rows in the log say which entries they cover, so they get every entry.
         for index in rows.indices { rows[index].confirm(plan.confirm, at: sequence) }
-        performInViews(plan)
+        if !isInViews { performInViews(plan) }
         share(asAt: sequence)
         noteConflicts(after: plan.view)
     }
