@@ -193,9 +193,9 @@ package final class RecordedIntent: Sendable {
 
     /// What few intents have.
     package var terms: IntentTerms { box?.terms ?? .none }
-    /// Whether the overlay finds the intent by its once key, its replacing key, or the intent that it
-    /// undoes.
-    package var hasKey: Bool {
+    /// Whether the overlay has an index of the intent: by its once key, its replacing key, or the intent
+    /// that it undoes.
+    package var isIndexed: Bool {
         once != nil || box?.terms.replacingKey != nil || box?.terms.undoes != nil
     }
 }

@@ -1,17 +1,22 @@
 /// The entry of a usual command. The writer appends it on a lean path.
 ///
 /// The general path looks up settled intents, makes a ``Decision``, and collects ``Effects``. For a
-/// usual command, a few comparisons show that none of that is needed. Both paths write the same
-/// bytes and leave the same state (LeanPathTests).
+/// usual command, a few comparisons show that none of that is needed.
+///
+/// Both paths write the same bytes and leave the same state. LeanPathTests compares them on random
+/// commands. Opening a log and `verify` fold each entry on the general path, also one that was written on
+/// the lean path.
 ///
 /// | case | its command | its only effects |
 /// |---|---|---|
-/// | `intent` | records an event without a once key or a replacing key; it retries and undoes nothing | the intent is the overlay's last |
+/// | `intent` | records an event that is not indexed, and retries nothing | the intent is the overlay's last |
 /// | `acceptance` | acknowledges a pending intent in a downlink log, without a replacement, above `through` | the intent is accepted |
-/// | `confirmation` | acknowledges the overlay's head in an acknowledgement log, without a replacement or a position; the head has no key and is optimistic | the intent is confirmed, and the view stays |
-/// | `batch` | brings the overlay's head as the view folds it; no intent of it has a key | the intents are confirmed, and the view stays |
+/// | `confirmation` | acknowledges the overlay's head in an acknowledgement log, without a replacement or a position; the head is optimistic and not indexed | the intent is confirmed, and the view stays |
+/// | `batch` | brings the overlay's head as the view folds it; no intent of it is indexed | the intents are confirmed, and the view stays |
 ///
-/// Of several intents that are recorded together, each one that is plain takes the lean path.
+/// *Indexed* is an intent with a once key or a replacing key, or that undoes another
+/// (``RecordedIntent/isIndexed``). Several events that are recorded together are decided together, on the
+/// general path. Then each intent of them that is plain is appended on the lean path.
 ///
 /// | step | lean path | general path |
 /// |---|---|---|
@@ -51,7 +56,7 @@ extension LogState {
     /// Returns the entry of a command that takes a lean path; nil if the general path must decide
     /// the command.
     ///
-    /// This is the only place with the conditions of the lean paths.
+    /// The conditions are here and in the functions that this one calls.
     package func plainEntry(for command: Command, at time: Timestamp) -> PlainEntry? {
         switch command {
         case .record(let proposal): plainIntent(proposal, at: time)
@@ -61,6 +66,7 @@ extension LogState {
             case .downlink: plainAcceptance(of: number, position: position)
             }
         case .confirm(let events, let through): plainBatch(events, through: through)
+        // `WorkingLog` asks for each intent of `.recordAll` once they are decided.
         case .acknowledge, .reject, .change, .retry, .recordAll: nil
         }
     }
@@ -72,9 +78,9 @@ extension LogState {
         return plainEntry(newIntent(proposal, time))
     }
 
-    /// Returns a new intent as a plain entry; nil if it retries or undoes an intent, or has a key.
+    /// Returns a new intent as a plain entry; nil if it is indexed or retries an intent.
     package func plainEntry(_ intent: RecordedIntent) -> PlainEntry? {
-        guard !intent.hasKey, intent.retries == nil else { return nil }
+        guard !intent.isIndexed, intent.retries == nil else { return nil }
         return .intent(UnsettledIntent(intent))
     }
 
@@ -90,10 +96,10 @@ extension LogState {
 
     /// In an acknowledgement log, an acknowledgement without a replacement is plain if the intent is
     /// the overlay's head. The view folds it, because it is not confirm-only, so the view stays as
-    /// it is (F4). The intent has no key, which its settlement would release (F14, F16).
+    /// it is (F4). The intent is not indexed, so its settlement changes no index (F14, F16, F21).
     private func plainConfirmation(of number: IntentNumber, position: Position?) -> PlainEntry? {
         guard position == nil, let head = overlay.first, head.key == number,
-            head.value.isOptimistic, !head.value.recorded.hasKey
+            head.value.isOptimistic, !head.value.recorded.isIndexed
         else { return nil }
         return .confirmation(head.value)
     }
@@ -101,8 +107,8 @@ extension LogState {
     /// A batch is plain if each of its events is new, and confirms the next intent of the overlay
     /// with the event that the view folds. Then the view stays as it is.
     ///
-    /// These intents may be accepted already. They are not confirm-only, and have no key, which
-    /// their settlement would release (F14, F16). The batch confirms no other intent.
+    /// These intents may be accepted already. They are not confirm-only, and not indexed, so their
+    /// settlement changes no index (F14, F16, F21). The batch confirms no other intent.
     private func plainBatch(_ events: [Confirmed], through named: Position?) -> PlainEntry? {
         guard kind == .downlink, let last = events.last?.position else { return nil }
         let through = named ?? last
@@ -114,7 +120,7 @@ extension LogState {
         for event in events {
             guard event.position > self.through, event.position >= position,
                 let intent = head.next()?.value,
-                intent.isOptimistic, !intent.recorded.hasKey,
+                intent.isOptimistic, !intent.recorded.isIndexed,
                 event.origin == intent.recorded.id, event.payload.isSame(as: intent.payload)
             else { return nil }
             position = event.position

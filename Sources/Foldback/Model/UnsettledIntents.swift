@@ -93,27 +93,26 @@ struct UnsettledIntents: Sendable {
 
     // MARK: The lean paths
 
-    /// Adds a new intent without a once key at the end: ``set(_:)`` without a search.
+    /// Adds a new intent that is not indexed at the end: ``set(_:)`` without a search.
     mutating func append(_ intent: UnsettledIntent) {
         let number = intent.recorded.number
         precondition(
-            !intent.recorded.hasKey && intent.acceptance == nil, "\(number) is not plain")
+            !intent.recorded.isIndexed && intent.acceptance == nil, "\(number) is not plain")
         byNumber.append(intent, at: number)
         if intent.recorded.terms.isHeld { drafts[number] = .held }
     }
 
-    /// Removes the first intent, which has no once key: ``remove(_:)`` without a search.
+    /// Removes the first intent, which is not indexed: ``remove(_:)`` without a search.
     mutating func removeFirst(_ recorded: RecordedIntent) {
         let number = recorded.number
         precondition(
             byNumber.first?.key == number, "intent \(number) is not the head of the overlay")
-        precondition(!recorded.hasKey, "\(number) is not plain")
+        precondition(!recorded.isIndexed, "\(number) is not plain")
         if let acceptance = byNumber.first?.value.acceptance {
             removeAcceptance(acceptance, of: number)
         }
         byNumber.removeFirst()
         if !drafts.isEmpty { drafts[number] = nil }
-        precondition(recorded.terms.undoes == nil, "\(number) undoes an intent, and is not plain")
     }
 }
 

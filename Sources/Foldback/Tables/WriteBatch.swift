@@ -23,6 +23,7 @@ package struct WriteBatch: Sendable {
 
     package init() {}
 
+    /// A settlement comes with the record of its entry.
     package var isEmpty: Bool {
         records.isEmpty && attempts.isEmpty && checkpoints.isEmpty && rows.isEmpty
             && projections.isEmpty && conflicts.isEmpty && registered.isEmpty

@@ -1,7 +1,7 @@
 /// How a command becomes entries of the transaction in preparation.
 ///
 /// ```
-///  command ─┬─ plainEntry ─▶ append(_:)        entry ─▶ fold plan                           lean path
+///  command ─┬─ plainEntry ─▶ append(plain)                    entry ─▶ fold plan            lean path
 ///           └─ nil ────────▶ decision(for:) ─▶ append(entries) ─▶ effects ─▶ fold plans      general path
 /// ```
 ///

@@ -94,8 +94,9 @@ package struct WorkingLog: Sendable {
     /// Updates the views, and adds the writes of stored projections to the batch (L4). Called once
     /// for all entries of the transaction.
     ///
-    /// This is where views roll back (F10): if an intent of a view left the overlay or changed, the
-    /// view returns to its state before the intent, and the rest of the overlay is applied again.
+    /// Views roll back here (F10), unless a command of the transaction needed them before: if an intent of a
+    /// view left the overlay or changed, the view returns to its state before the intent, and the rest of the
+    /// overlay is applied again.
     ///
     /// - Returns: The state that readers see after the commit.
     package mutating func prepareToPublish() -> PublishedState {
