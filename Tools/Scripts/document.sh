@@ -50,7 +50,7 @@ document() {
         cp -r "Sources/$module/$module.docc/Resources" "$catalog/"
     # FoldbackReplay imports FlyingFox, which has a module of C.
     swift symbolgraph-extract -module-name "$module" -I "$modules" -I Sources/CLMDB \
-        -I .build/whole/tools/checkouts/FlyingFox/CSystemLinux/include -target "$target" \
+        -I .build/whole/checkouts/FlyingFox/CSystemLinux/include -target "$target" \
         -output-dir ".build/docs/graphs/$module" -minimum-access-level public -skip-synthesized-members
     for graph in ".build/docs/graphs/$module"/*.json; do
         link_rules "$rules" <"$graph" >"$graph.linked" && mv "$graph.linked" "$graph"
@@ -72,8 +72,6 @@ document_all() {
     document FoldbackUI Foldback
     document FoldbackServer Foldback FoldbackSync
     document FoldbackHTTP Foldback FoldbackSync
-    # Only the tools build this module with its trait.
-    modules="$(tools build --show-bin-path 2>/dev/null)/Modules"
     document FoldbackReplay Foldback FoldbackHistory
     docc merge .build/docs/*.doccarchive --synthesized-landing-page-name Foldback \
         --output-path .build/docs/site

@@ -35,20 +35,27 @@ command -v swift >/dev/null 2>&1 || {
     exit 1
 }
 
-# The builds of Tools/test and Tools/mutants compile each module as a whole, because a first build then
-# takes about half the time. They have folders of their own, so that `swift build` stays incremental.
+# The builds of Tools/test and Tools/mutants compile each module as a whole and once: without the last
+# option, the compiler reads each module a second time, for its interface. A first build then takes
+# less than half the time. These builds have a folder of their own, so that `swift build` stays
+# incremental.
 whole_modules=(
     -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc "$(getconf _NPROCESSORS_ONLN)"
+    -Xswiftc -no-emit-module-separately-wmo
 )
 # Without information for debuggers, a build takes less processor time.
 lean=(-Xswiftc -gnone)
 
-# library build|test OPTION...: runs swift on the library and its tests.
-library() { swift "$1" --scratch-path .build/whole "${whole_modules[@]}" "${@:2}"; }
+# library build|test OPTION...: runs swift on the library and its tests. A trait is a compilation
+# condition of all modules. With the trait of the tools, their build takes the library's modules from
+# this one.
+library() {
+    swift "$1" --traits ReplayTool --scratch-path .build/whole "${whole_modules[@]}" "${@:2}"
+}
 
-# tools build|test OPTION...: runs swift on the tools and their tests.
+# tools build|test OPTION...: runs swift on the tools and their tests, in the folder of the library.
 tools() {
-    swift "$1" --package-path Tools --scratch-path .build/whole/tools "${whole_modules[@]}" "${@:2}"
+    swift "$1" --package-path Tools --scratch-path .build/whole "${whole_modules[@]}" "${@:2}"
 }
 
 # server build|test OPTION...: runs swift on the servers and their tests. They can use PostgreSQL.
