@@ -32,6 +32,10 @@ import Testing
         try RecordedHistory(ndjson: lines.map { $0 + "\n" }.joined())
     }
 
+    private static func lines(of history: RecordedHistory<[UInt8]>) -> [String] {
+        history.ndjson.split(separator: "\n").map { String($0) }
+    }
+
     private static func intent(
         _ number: IntentNumber, in history: RecordedHistory<[UInt8]>
     ) -> LoggedIntent<[UInt8]>? {
@@ -43,13 +47,11 @@ import Testing
 
     @Test func `a file with every term and change is the same after an import`() async throws {
         let history = try Self.history()
-        #expect(history.ndjson.split(separator: "\n").map(String.init) == Self.lines)
+        #expect(Self.lines(of: history) == Self.lines)
         try await history.importLog(into: directory.log)
         let reader = try LogReader(at: directory.log)
         let copy = try reader.history()
-        #expect(
-            copy.ndjson.split(separator: "\n").dropFirst().map(String.init)
-                == Array(Self.lines.dropFirst()))
+        #expect(Self.lines(of: copy).dropFirst() == Self.lines.dropFirst())
         #expect(try reader.verify(Documents.self).findings == [])
         #expect(try reader.status().heldCount == 1)
         reader.close()

@@ -96,11 +96,11 @@ import Testing
         #expect(refusal.underlying() == Plain(post: 7))
         #expect(refusal.underlying(as: Worded.self) == nil)
         #expect(refusal.reason == "Plain(post: 7)")
-        #expect(
-            "\(error)"
-                == "the event does not apply to the current view: Plain(post: 7); "
-                + "change what you entered, and try again, or record the event with force; "
-                + "\(Posts.name) refused it")
+        let text =
+            "the event does not apply to the current view: Plain(post: 7); "
+            + "change what you entered, and try again, or record the event with force; "
+            + "\(Posts.name) refused it"
+        #expect("\(error)" == text)
         #expect(
             words(error)
                 == (

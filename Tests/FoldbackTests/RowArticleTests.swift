@@ -121,12 +121,12 @@ private struct BusyStore {
         #expect(log == 59)
         _ = try await store.record(.read(id: Self.id(60)))
         let (page, more) = try Self.pages(of: store)
-        #expect(page.map(\.row.text) == (10...59).reversed().map(String.init))
-        #expect(more.map(\.row.text) == (1...9).reversed().map(String.init))
+        #expect(page.map(\.row.text) == (10...59).reversed().map { "\($0)" })
+        #expect(more.map(\.row.text) == (1...9).reversed().map { "\($0)" })
         let newest = try store.projected(Threads.self).read {
             try Threads.newest(of: Self.thread, $0)
         }
-        #expect(newest.map(\.text) == (41...60).reversed().map(String.init))
+        #expect(newest.map(\.text) == (41...60).reversed().map { "\($0)" })
         let seen = Mutex<[UUID: Inbox.Message]>([:])
         let busy = try BusyStore(store) {
             try await store.reject(63, message: "no")

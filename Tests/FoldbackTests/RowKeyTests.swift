@@ -49,16 +49,17 @@ import Testing
     @Test func `key bytes sort like their keys and decode to the same keys`() throws {
         var random = SeededGenerator(seed: Self.seed())
         let numbers = (0..<40).map { _ in Int64.random(in: .min ... .max, using: &random) }
-        try Self.check([.min, -1, 0, 1, .max] + numbers, <, "Int64")
+        let bounds: [Int64] = [.min, -1, 0, 1, .max]
+        try Self.check(bounds + numbers, <, "Int64")
         try Self.check([UInt32.min, 1, .max], <, "UInt32")
         try Self.check([Int8.min, -1, 0, 1, .max], <, "Int8")
         try Self.check([false, true], { !$0 && $1 }, "Bool")
         let doubles = (0..<40).map { _ in
             Double(bitPattern: UInt64.random(in: 0 ... .max, using: &random))
         }
-        try Self.check(
-            [-.infinity, -1, -.leastNonzeroMagnitude, 0, .leastNonzeroMagnitude, 1, .infinity]
-                + doubles.filter { !$0.isNaN }, <, "Double")
+        let tiny = Double.leastNonzeroMagnitude
+        let marked: [Double] = [-.infinity, -1, -tiny, 0, tiny, 1, .infinity]
+        try Self.check(marked + doubles.filter { !$0.isNaN }, <, "Double")
         let texts = Self.texts(&random)
         func byBytes(_ a: String, _ b: String) -> Bool {
             Array(a.utf8).lexicographicallyPrecedes(Array(b.utf8))

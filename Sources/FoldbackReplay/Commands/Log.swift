@@ -227,20 +227,22 @@
                 }
                 return try Output.line(JSON.object(object))
             }
-            let rows: [(String, String)] =
-                [
-                    ("replica", "\(status.replica)"), ("kind", status.kind.rawValue),
-                    ("entries", "\(status.entryCount)"), ("last entry", "\(status.sequence)"),
-                    ("removed through", status.base == 0 ? "none" : "entry \(status.base)"),
-                    ("through", "\(status.through)"),
-                    ("pending", "\(status.pendingCount)"), ("held", "\(status.heldCount)"),
-                    ("accepted", "\(status.acceptedCount)"),
-                    ("rejected", "\(status.rejectedCount)"),
-                    ("next intent", "\(status.nextIntent)"),
-                    ("bytes", "\(status.bytesOnDisk)"), ("checkpoint", "\(status.checkpoint)"),
-                    ("lineage", status.lineage.map { "\($0)" } ?? "not named"),
-                ] + (removable.map { [("removable", "\($0.removed)")] } ?? [])
-                + (removable?.held.map { ("held back", $0) } ?? [])
+            var rows: [(String, String)] = [
+                ("replica", "\(status.replica)"), ("kind", status.kind.rawValue),
+                ("entries", "\(status.entryCount)"), ("last entry", "\(status.sequence)"),
+                ("removed through", status.base == 0 ? "none" : "entry \(status.base)"),
+                ("through", "\(status.through)"),
+                ("pending", "\(status.pendingCount)"), ("held", "\(status.heldCount)"),
+                ("accepted", "\(status.acceptedCount)"),
+                ("rejected", "\(status.rejectedCount)"),
+                ("next intent", "\(status.nextIntent)"),
+                ("bytes", "\(status.bytesOnDisk)"), ("checkpoint", "\(status.checkpoint)"),
+                ("lineage", status.lineage.map { "\($0)" } ?? "not named"),
+            ]
+            if let removable {
+                rows.append(("removable", "\(removable.removed)"))
+                rows += removable.held.map { ("held back", $0) }
+            }
             try Output.write(rows.map { $0.padded(to: 12) + $1.visible + "\n" }.joined())
         }
     }

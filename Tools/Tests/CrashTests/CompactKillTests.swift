@@ -13,7 +13,7 @@ import Testing
 /// log, until it is told that the file was replaced, and then the new log.
 @Suite(.serialized) struct CompactKillTests {
     private static let callCountMax = 1_000
-    private static let entryCount = 400
+    private static let entryCount = 200
 
     /// Makes a log of ``entryCount`` entries: intents and their answers.
     private func makeLog(_ log: URL, _ kind: LogKind) async throws -> ReplicaID {
@@ -42,7 +42,7 @@ import Testing
         _ log: URL, archive: URL?, under prefix: [String] = []
     ) throws -> ProcessEnd {
         try run(
-            prefix + [executable("foldback"), "compact", log.path, "--keep-entries", "100"]
+            prefix + [executable("foldback"), "compact", log.path, "--keep-entries", "50"]
                 + (archive.map { ["--archive", $0.path] } ?? []))
     }
 
@@ -102,16 +102,16 @@ import Testing
             try reader.expect(content(base), after: content(0), note)
             #expect(
                 try compact(directory.log, archive: isRemoved ? nil : archive).status == 0, note)
-            #expect(try await check(directory.log, kind, replica, note) == 300, note)
-            try reader.expect(content(300), after: content(base), note)
+            #expect(try await check(directory.log, kind, replica, note) == 150, note)
+            try reader.expect(content(150), after: content(base), note)
             // An app does this when it starts.
             try await Store<Documents>.finishWipes(in: directory.url)
             let names = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
             #expect(Set(names) == (isRemoved ? ["log"] : ["log", "old"]), note)
             if !isRemoved {
                 let archived = try FileManager.default.contentsOfDirectory(atPath: archive.path)
-                #expect(archived == ["log-1-300"], note)
-                let old = try LogReader(at: archive.appending(path: "log-1-300"))
+                #expect(archived == ["log-1-150"], note)
+                let old = try LogReader(at: archive.appending(path: "log-1-150"))
                 #expect(try old.history().count == Self.entryCount, note)
                 old.close()
             }
@@ -129,9 +129,9 @@ import Testing
         _ = try await makeLog(directory.log, .downlink)
         #expect(try compact(directory.log, archive: archive).status == 0)
         let verify = [executable("foldback"), "verify", directory.log.path]
-        #expect(try run(verify).output.hasPrefix("sound: 100 entries folded"))
+        #expect(try run(verify).output.hasPrefix("sound: 50 entries folded"))
         let whole = try run(verify + ["--archive", archive.path])
-        #expect(whole.output.hasPrefix("sound: 400 entries folded"), "\(whole)")
+        #expect(whole.output.hasPrefix("sound: 200 entries folded"), "\(whole)")
         let lacking = try run(verify + ["--archive", directory.url.path])
         #expect(lacking.status == 3 && lacking.errors.contains("has no archive"), "\(lacking)")
     }
@@ -153,6 +153,6 @@ import Testing
         print("compact: \(sizes) sizes of a full disk")
         #expect(sizes > 1)
         #expect(try compact(directory.log, archive: archive).status == 0)
-        #expect(try await check(directory.log, .acknowledgement, replica, "at the end") == 300)
+        #expect(try await check(directory.log, .acknowledgement, replica, "at the end") == 150)
     }
 }

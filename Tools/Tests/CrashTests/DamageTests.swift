@@ -17,7 +17,8 @@ import Testing
     /// The distance between flipped bytes. The first place is random in each run. A distance of 1
     /// takes hours.
     private static let step =
-        Int(ProcessInfo.processInfo.environment["DAMAGE_STEP"] ?? "") ?? 1_597
+        Int(ProcessInfo.processInfo.environment["DAMAGE_STEP"] ?? "")
+        ?? TestEffort.step(quick: 3_194, full: 1_597)
 
     @Test(arguments: DocumentStore.allCases)
     func `a flipped bit ends in an error or in the right answer`(store: DocumentStore) async throws
@@ -50,9 +51,10 @@ import Testing
     ) async throws {
         let directory = DiskDirectory()
         _ = try await Self.makeLog(directory.log, store.type)
+        let step = TestEffort.step(quick: 8, full: 4)
         for page in [0, 4_096] {
-            let first = page + Int.random(in: 0..<4)
-            let found = try Self.probe(directory, store, "flip", first..<page + 152, step: 4)
+            let first = page + Int.random(in: 0..<step)
+            let found = try Self.probe(directory, store, "flip", first..<page + 152, step: step)
             #expect(found.errors > 0, "page at \(page)")
         }
     }

@@ -9,8 +9,12 @@ import Testing
 /// Property: after a kill, the log opens with everything, with the same replica id. As the app opens it again,
 /// the log is compacted, and what was left beside it goes.
 @Suite(.serialized) struct PreparedKillTests {
-    /// Each place takes half a minute, because such a log is large. The long run tries all places.
-    private static let isFull = TestEffort.value(quick: 0, full: 1) == 1
+    /// The calls to kill at. Each place takes long, because such a log is large.
+    private static var calls: [Int] {
+        let few = [Int.random(in: 1...2), Int.random(in: 3...4)]
+        return TestEffort.isFull
+            ? Array(1...60) : Array(few.shuffled().prefix(TestEffort.value(quick: 1, full: 2)))
+    }
 
     /// A store compacts a log by itself only if 100,000 entries can go.
     private static let entryCount = 101_024
@@ -49,12 +53,12 @@ import Testing
 
     @Test(
         .needsStrace,
-        arguments: ["rename", "renameat2", "fsync", "unlinkat"].prefix(isFull ? 4 : 1))
+        arguments: ["rename", "renameat2", "fsync", "unlinkat"].prefix(TestEffort.isFull ? 4 : 1))
     func `C10: SIGKILL while a log compacts itself loses nothing`(call: String) async throws {
         let whole = DiskDirectory()
         try await makeLog(whole.log)
         var kills = 0
-        for nth in Self.isFull ? Array(1...60) : [Int.random(in: 1...2), Int.random(in: 3...4)] {
+        for nth in Self.calls {
             let directory = DiskDirectory()
             // A copy takes a fresh replica id at its first opening.
             try FileManager.default.copyItem(at: whole.log, to: directory.log)

@@ -4,35 +4,24 @@ import Testing
 
 /// Born from the question what is left of a log after a power cut, at any moment, with any part of
 /// what was not flushed. The tool `foldback-powercut` builds and checks the images, in its own
-/// process, because a damaged file could end the process.
+/// process, because a damaged file could end the process. Tools/powercut, which CI runs too, also checks
+/// that images without flushes lose entries.
 @Suite(.serialized) struct PowerCutTests {
     @Test(.disabled(if: PowerCutTool.cannotRun != nil, "\(PowerCutTool.cannotRun ?? "")"))
-    func
-        `L2: every image after a power cut has all promised entries, and images without flushes do not`()
-        throws
-    {
-        let result = try PowerCutTool.run(["--images", "200"])
-        print(result.output, terminator: "")
-        #expect(result.status == 0, "\(result.output)\(result.errors)")
-        #expect(result.output.contains("power cuts: 200 images"))
+    func `L2: every image after a power cut has all promised entries`() throws {
+        try PowerCutTool.expectSound(
+            TestEffort.value(quick: 100, middle: 200, full: 200), "--no-controls")
     }
 
     /// LMDB writes its first meta pages without a flush. An image with a part of them did not open.
     @Test(.disabled(if: PowerCutTool.cannotRun != nil, "\(PowerCutTool.cannotRun ?? "")"))
     func `L10: a power cut during the first open leaves a log that opens`() throws {
-        let result = try PowerCutTool.run(
-            ["--images", "600", "--only", "first open", "--no-controls"])
-        print(result.output, terminator: "")
-        #expect(result.status == 0, "\(result.output)\(result.errors)")
-        #expect(result.output.contains("power cuts: 600 images"))
+        try PowerCutTool.expectSound(600, "--only", "first open", "--no-controls")
     }
 
     @Test(.disabled(if: PowerCutTool.cannotRun != nil, "\(PowerCutTool.cannotRun ?? "")"))
     func `N6: a power cut while a log continues loses and doubles no promised intent`() throws {
-        let result = try PowerCutTool.run(["--images", "300", "--only", "continuing"])
-        print(result.output, terminator: "")
-        #expect(result.status == 0, "\(result.output)\(result.errors)")
-        #expect(result.output.contains("power cuts: 300 images"))
+        try PowerCutTool.expectSound(PowerCutTool.imageCount, "--only", "continuing")
     }
 
     @Test(
@@ -41,11 +30,8 @@ import Testing
     func `C7, C11, BK1: a power cut during a compaction, a beginning or a backup leaves whole logs`(
         scenario: String
     ) throws {
-        let result = try PowerCutTool.run(
-            ["--images", "300", "--only", scenario, "--no-controls"])
-        print(result.output, terminator: "")
-        #expect(result.status == 0, "\(result.output)\(result.errors)")
-        #expect(result.output.contains("power cuts: 300 images"))
+        try PowerCutTool.expectSound(
+            PowerCutTool.imageCount, "--only", scenario, "--no-controls")
     }
 
     /// Without the flush of the folder, a power cut takes back the names, and the old log may be removed.
@@ -64,7 +50,7 @@ import Testing
         scenario: String, calls: String, finding: String
     ) throws {
         let result = try PowerCutTool.run(
-            ["--images", "300", "--only", scenario, "--without", calls])
+            ["--images", "\(PowerCutTool.imageCount)", "--only", scenario, "--without", calls])
         print(result.output.split(separator: "\n").prefix(5).joined(separator: "\n"))
         #expect(result.status == 1, "\(result.output)\(result.errors)")
         #expect(result.output.contains(finding), "\(result.output)")
@@ -106,6 +92,17 @@ private enum PowerCutTool {
         #else
             return "processes are recorded with LD_PRELOAD, on Linux"
         #endif
+    }
+
+    /// The images of one scenario. Without a flush, one in ten or more fails.
+    static let imageCount = TestEffort.value(quick: 100, middle: 300, full: 300)
+
+    /// Makes images as the options say, and requires that each one is as promised.
+    static func expectSound(_ images: Int, _ options: String...) throws {
+        let result = try run(["--images", "\(images)"] + options)
+        print(result.output, terminator: "")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.contains("power cuts: \(images) images"))
     }
 
     static func run(_ arguments: [String]) throws -> ProcessEnd {
