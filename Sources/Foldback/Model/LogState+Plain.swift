@@ -9,7 +9,7 @@
 ///
 /// | case | its command | its only effects |
 /// |---|---|---|
-/// | `intent` | records an event that is not indexed, and retries nothing | the intent is the overlay's last |
+/// | `intent` | records an intent that is not indexed, and retries nothing | the intent is the overlay's last |
 /// | `acceptance` | acknowledges a pending intent in a downlink log, without a replacement, above `through` | the intent is accepted |
 /// | `confirmation` | acknowledges the overlay's head in an acknowledgement log, without a replacement or a position; the head is optimistic and not indexed | the intent is confirmed, and the view stays |
 /// | `batch` | brings the overlay's head as the view folds it; no intent of it is indexed | the intents are confirmed, and the view stays |
