@@ -10,13 +10,13 @@
 /// | case | its command | its only effects |
 /// |---|---|---|
 /// | `intent` | records an intent that is not indexed, and retries nothing | the intent is the overlay's last |
-/// | `acceptance` | acknowledges a pending intent in a downlink log, without a replacement, above `through` | the intent is accepted |
+/// | `acceptance` | acknowledges a pending intent in a downlink log, without a replacement; it has no position, or one above `through` | the intent is accepted |
 /// | `confirmation` | acknowledges the overlay's head in an acknowledgement log, without a replacement or a position; the head is optimistic and not indexed | the intent is confirmed, and the view stays |
-/// | `batch` | brings the overlay's head as the view folds it; no intent of it is indexed | the intents are confirmed, and the view stays |
+/// | `batch` | brings the overlay's first intents, in order and with equal events, and confirms no other; none is indexed | the intents are confirmed, and the view stays |
 ///
 /// *Indexed* is an intent with a once key or a replacing key, or that undoes another
-/// (``RecordedIntent/isIndexed``). Several events that are recorded together are decided together, on the
-/// general path. Then each intent of them that is plain is appended on the lean path.
+/// (``RecordedIntent/isIndexed``). Two or more events that are recorded together are decided on the general
+/// path. Then each intent of them that is plain is appended on the lean path.
 ///
 /// | step | lean path | general path |
 /// |---|---|---|

@@ -10,7 +10,8 @@
 ///  reject 7        │ 4  5  6     8  9      s8 and s9 include 7: remove them, fold 6 8 9 on s5
 /// ```
 ///
-/// So the rollback of the newest intents costs as much as these intents, however many are pending.
+/// So the rollback of the newest intents costs as much as these intents, however many are pending. Intents
+/// of one commit share a savepoint, so it can cost as much as the first commit that it reaches.
 ///
 /// Invariant of ``Savepoints``: the savepoint with number n is the fold of confirmed state and all
 /// optimistic intents of the overlay up to n that are not conflicted. So a change at intent n makes

@@ -5,8 +5,8 @@
 /// become invalid.
 ///
 /// ``thin()`` keeps the distances from the newest savepoint at about powers of two. A rollback of m
-/// intents then folds at most a small multiple of m, and n pending intents need about 2 log2(n)
-/// views.
+/// intents, each of its own commit, then folds at most a small multiple of m, and n pending intents need
+/// about 2 log2(n) views.
 ///
 /// ```
 ///  before thin   1 2 3 4 5 6 7 8 9 10 11 12

@@ -90,8 +90,8 @@ extension Store {
     /// - Returns: the entry's sequence, or the intent's state if it is not pending.
     /// - Throws: `.log(.unknownIntent)`, `.tooLarge` or `.superseded`, and nothing changed; else as
     ///   ``record(_:force:confirmOnly:once:replacing:held:info:)``.
-    /// - Complexity: one write; a refold of the overlay after the intent, so none for the newest
-    ///   intent.
+    /// - Complexity: one write; a refold of the overlay after the intent. For the newest intent, that is
+    ///   none, or the other intents of its commit.
     @discardableResult
     public nonisolated(nonsending) func reject(
         _ number: IntentNumber, code: String? = nil, message: String, from lineage: Lineage? = nil

@@ -152,8 +152,8 @@ package final class LogWriter: Sendable {
     /// Adds the requests of the transaction to `requests`.
     ///
     /// If an intent leaves the view, ``WorkingLog/prepareToPublish()`` rolls the view back at the latest (F10).
-    /// If the transaction fails before anything can be on disk, this function rolls it back: the
-    /// working log is then what it was before (L6).
+    /// If the transaction fails before anything can be on disk, this function restores the working log as
+    /// it was before (L6).
     private func write(
         _ first: [Request], _ joining: (TransactionRoom) -> [Request],
         _ requests: inout [Request], _ working: inout WorkingLog
