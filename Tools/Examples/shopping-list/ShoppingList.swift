@@ -212,6 +212,7 @@ struct App {
             return true
         }
         account.start()
+        await account.began()
 
         account.tell(.wentOffline)
         let milk = try await account.store.record(.added(item: "milk", by: account.user))
@@ -260,6 +261,11 @@ struct App {
 }
 
 extension Account {
+    /// Waits until syncing has begun. Before that, the status says that it is not running.
+    func began() async {
+        for await status in sync.statuses where status.obstacle != .paused(.stopped) { return }
+    }
+
     /// Waits until a new log has continued `old`, the user has decided about that, and nothing is
     /// pending.
     func settled(after old: Store<ShoppingList>) async throws {
