@@ -27,7 +27,7 @@ import Testing
         let environment = ProcessInfo.processInfo.environment["OUTBOX_SEED"]
         let first = environment.flatMap(UInt64.init) ?? UInt64.random(in: 0...UInt64.max / 2)
         print("outbox: seed \(first) (repeat with OUTBOX_SEED=\(first))")
-        for seed in first..<first + TestEffort.value(quick: 100, middle: 500, full: 2_000) {
+        for seed in first..<first + TestEffort.value(quick: 250, full: 2_000) {
             var life = OutboxLife(seed: seed)
             for step in 0..<150 {
                 life.step()
@@ -40,8 +40,7 @@ import Testing
     }
 
     @Test func `all intents are settled once no more faults occur`() {
-        let last = TestEffort.value(quick: 100 as UInt64, middle: 300, full: 300)
-        for seed in 1...last {
+        for seed in 1...TestEffort.value(quick: 150 as UInt64, full: 300) {
             var life = OutboxLife(seed: seed)
             for _ in 0..<100 { life.step() }
             life.heal()

@@ -15,12 +15,12 @@ package enum TestEffort: String, CaseIterable, Sendable {
         return effort
     }()
 
-    /// A number of tries, by the effort of this run. The middle effort is twice the quick one, unless it
-    /// is given: CI has twenty minutes for everything.
-    package static func value<V: BinaryInteger>(quick: V, middle: V? = nil, full: V) -> V {
+    /// A number of tries, by the effort of this run. The middle effort is twice the quick one: CI has
+    /// twenty minutes for everything.
+    package static func value<V: BinaryInteger>(quick: V, full: V) -> V {
         switch current {
         case .quick: quick
-        case .middle: middle ?? min(2 * quick, full)
+        case .middle: min(2 * quick, full)
         case .full: full
         }
     }

@@ -37,8 +37,7 @@ command -v swift >/dev/null 2>&1 || {
 
 # The builds of Tools/test and Tools/mutants compile each module as a whole and once: without the last
 # option, the compiler reads each module a second time, for its interface. A first build then takes
-# less than half the time. These builds have a folder of their own, so that `swift build` stays
-# incremental.
+# about half the time. These builds have a folder of their own, so that `swift build` stays incremental.
 whole_modules=(
     -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc "$(getconf _NPROCESSORS_ONLN)"
     -Xswiftc -no-emit-module-separately-wmo

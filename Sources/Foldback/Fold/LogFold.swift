@@ -108,7 +108,8 @@ package struct LogFold: Sendable {
         recordBytes += record.bytes
     }
 
-    /// Folds the plan of the entry that was applied last into all projections.
+    /// Folds the plan of the entry that was applied last into all projections, and into their views
+    /// unless these have the entry's intent already.
     private mutating func perform(_ plan: FoldPlan, isInViews: Bool) {
         let sequence = state.sequence
         unread.append(plan.unread, at: sequence)  // mutant: unread-events

@@ -78,10 +78,13 @@ struct Sync: AsyncParsableCommand {
         let left = sync.status.pendingCount
         let isDone = isDrained && left == 0
         let text =
-            isDone
-            ? "Everything is saved on the server."
-            : isDrained
-                ? Self.text(of: left, in: sync.store) : Self.text(of: last.withLock(\.self))
+            if isDone {
+                "Everything is saved on the server."
+            } else if isDrained {
+                Self.text(of: left, in: sync.store)
+            } else {
+                Self.text(of: last.withLock(\.self))
+            }
         try Output.write(
             "\(text) (entry \(sync.store.status.sequence), "
                 + "position \(sync.store.status.through))\n")

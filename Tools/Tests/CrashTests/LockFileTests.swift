@@ -17,7 +17,7 @@ import Testing
     /// Runs `body` while a writer opens the log, and kills the writer after that. Then LMDB's lock file names no
     /// commit.
     private func killWriter(after body: () throws -> Void = {}) throws {
-        let before = try Data(contentsOf: lockFile)
+        let (before, earlier) = (try Data(contentsOf: lockFile), try writerProcess())
         // LMDB maps the lock file, resets it, and then maps the data file.
         let files = ["lock.mdb", "data.mdb"].map { directory.log.appending(path: $0) }
         let writer = try ShellProcess(
@@ -25,7 +25,7 @@ import Testing
             under: Strace.delaying("mmap", 2, milliseconds: 60_000, on: files))
         // Without strace, the writer would go on.
         defer {
-            if let process = try? writerProcess() { kill(process, SIGKILL) }
+            if let process = try? writerProcess(), process != earlier { kill(process, SIGKILL) }
             writer.kill()
         }
         try wait(for: "the lock file is reset", by: writer.process) {
@@ -45,16 +45,21 @@ import Testing
     ) throws {
         let end = ContinuousClock.now.advanced(by: .seconds(60))
         while try !condition() {
-            try #require(process.isRunning, "the process ended before \(event)")
+            try #require(
+                process.isRunning, "the process ended before \(event): \(process.waitForEnd())")
             try #require(.now < end, "a minute passed before \(event)")
             usleep(10_000)
         }
     }
 
-    /// Whether a process waits for a lock of another one (proc(5)).
-    private func waits(_ process: RunningProcess) throws -> Bool {
-        try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n").contains {
-            $0.contains("->") && $0.contains(" \(process.id) ")
+    /// Whether a process has the lock file open. It asks for the lock of it next (mdb_env_setup_locks).
+    private func hasLockFile(_ process: RunningProcess) -> Bool {
+        let open = "/proc/\(process.id)/fd"
+        // A process that has ended has none.
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: open)) ?? []
+        return numbers.contains {
+            let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(open)/\($0)")
+            return file == lockFile.path
         }
     }
 
@@ -81,7 +86,11 @@ import Testing
                 executable("foldback"), "at", directory.log.path, "3",
             ])
             reader = started
-            try wait(for: "the reader waits", by: started) { try waits(started) }
+            try wait(for: "the reader opens the lock file", by: started) {
+                hasLockFile(started)
+            }
+            // It waits for the lock soon.
+            usleep(200_000)
         }
         let end = try #require(reader).waitForEnd()
         #expect(end.status == 0 && end.output.contains(#"{"n":2}"#), "\(end)")

@@ -21,10 +21,13 @@ import Testing
             #expect(shown.actions == ["restart"] && shown.recovery?.contains("Not one.") == true)
             #expect(Self.announcements(screen, "Not one.") == 1)
 
-            // From the mark, in two windows at once.
-            async let other = screen.perform(.retry(number: 1), from: nil)
-            async let number = screen.perform(.retry(number: 1), from: nil)
-            let numbers = try await [number, other]
+            // From the mark, in three windows: two at once, and one while these restart the boost.
+            let both = (1...2).map { _ in
+                Task { try await screen.perform(.retry(number: 1), from: nil) }
+            }
+            while screen.waits.running.isEmpty { await Task.yield() }
+            var numbers = [try await screen.perform(.retry(number: 1), from: nil)]
+            for window in both { numbers.append(try await window.value) }
             await world.settle()
             #expect(numbers.contains(2) && world.stage.held.map(\.id) == ["mia/2"])
             #expect(screen.waits.running == [Self.wait])

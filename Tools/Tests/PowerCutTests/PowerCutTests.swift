@@ -9,8 +9,7 @@ import Testing
 @Suite(.serialized) struct PowerCutTests {
     @Test(.disabled(if: PowerCutTool.cannotRun != nil, "\(PowerCutTool.cannotRun ?? "")"))
     func `L2: every image after a power cut has all promised entries`() throws {
-        try PowerCutTool.expectSound(
-            TestEffort.value(quick: 100, middle: 200, full: 200), "--no-controls")
+        try PowerCutTool.expectSound(100, "--no-controls")
     }
 
     /// LMDB writes its first meta pages without a flush. An image with a part of them did not open.
@@ -95,7 +94,7 @@ private enum PowerCutTool {
     }
 
     /// The images of one scenario. Without a flush, one in ten or more fails.
-    static let imageCount = TestEffort.value(quick: 100, middle: 300, full: 300)
+    static let imageCount = 150
 
     /// Makes images as the options say, and requires that each one is as promised.
     static func expectSound(_ images: Int, _ options: String...) throws {
