@@ -51,7 +51,7 @@ import Testing
             }
         }
         for _ in 0..<2 { await wait(for: readers.started) }
-        for number in 1...400 {
+        for number in 1...TestEffort.value(quick: 100, full: 400) {
             let receipt = try await store.record(.set("k\(number % 20)", number))
             if number % 3 == 0 { try await store.acknowledge(receipt.number) }
             if number % 5 == 0 { try await store.reject(receipt.number) }

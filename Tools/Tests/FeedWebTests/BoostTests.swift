@@ -34,6 +34,8 @@ import Testing
             #expect(screen.model.rejections.isEmpty)
             let status = try screen.replica.store.intent(2)
             #expect(status.retries == 1)
+            let late = try await screen.perform(.retry(number: 1), from: nil)
+            #expect(late == 2)
             try await world.perform(.reject(id: "mia/2", reason: "Not two."))
             #expect(Self.announcements(screen, "Not two.") == 1)
 

@@ -45,10 +45,11 @@ extension FeedScreen {
         }
     }
 
-    /// Records a rejected intent again. The wait of a boost goes on, also if another window has just
-    /// restarted it. The photo of a draft is sent again.
+    /// Records a rejected intent again. The wait of a boost goes on, also if another window has
+    /// restarted it meanwhile. The photo of a draft is sent again.
     func retry(_ number: IntentNumber) async throws -> IntentNumber? {
         if unsentPhotos.removeValue(forKey: number) != nil { return number }
+        if let next = try boostThatRetries(number) { return next }
         guard let (post, _) = boost(of: number), hasWait(number) else {
             return try await model.retry(number).number
         }
@@ -87,6 +88,13 @@ extension FeedScreen {
     /// The boost whose latest intent this is, with its post.
     func boost(of number: IntentNumber) -> (key: String, value: Boost)? {
         boosts.first { $0.value.number == number }
+    }
+
+    /// The latest intent of a boost, if it retries this one.
+    private func boostThatRetries(_ number: IntentNumber) throws -> IntentNumber? {
+        try boosts.values.compactMap(\.number).first { latest in
+            try replica.store.intent(latest).retries == number
+        }
     }
 
     /// Whether a wait tells how an intent ends.
