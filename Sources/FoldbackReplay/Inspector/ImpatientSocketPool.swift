@@ -1,6 +1,7 @@
 #if ReplayTool
     import FlyingFox
     import FlyingSocks
+    import Foundation
     import Synchronization
 
     /// Ends connections whose client keeps the server waiting for too long, and those that are too
@@ -11,6 +12,13 @@
         private let pool: any AsyncSocketPool = HTTPServer.defaultPool()
         private let waiting = Mutex(0)
 
+        /// All connections inherit this from the listening socket. FlyingFox writes the head and the
+        /// body of an answer one after the other. With Nagle's algorithm, the body would wait until
+        /// the browser acknowledges the head, after 40 ms.
+        private static var sendsAtOnce: BoolSocketOption {
+            BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY)
+        }
+
         func prepare() async throws { try await pool.prepare() }
 
         func run() async throws { try await pool.run() }
@@ -18,6 +26,7 @@
         func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
             // Only a connection has a peer. The listening socket waits for as long as it takes.
             guard (try? socket.remotePeer()) != nil else {
+                try socket.setValue(true, for: Self.sendsAtOnce)
                 return try await pool.suspendSocket(socket, untilReadyFor: events)
             }
             let isPossible = waiting.withLock { waiting in

@@ -10,16 +10,19 @@
             return try await short.run { .object(try self.headObject(status)) }
         }
 
-        /// Waits until the log has entries after the one that the page knows, or until its writer
-        /// came or went. Returns the head then, and in any case after 20 seconds. A page that does not
-        /// know the counts gets them as soon as the fold has them.
+        /// Waits until the log has entries after the one that the page knows, or until another
+        /// process writes it than the page knows, or none. Returns the head then, and in any case
+        /// after 20 seconds. A page that does not know the counts gets them as soon as the fold has
+        /// them.
         func changes(_ query: InspectorQuery) async throws -> JSON {
             let known = try query.number("after") ?? 0
             let clock = ContinuousClock()
             let end = clock.now + InspectorLimits.changesWaitMax
             let lacksCounts = query["counts"] == "unknown"
             // This opens the log's lock file.
-            let writer = try await short.run { [log] in log.reader.writer.isThere }
+            let writer = try await short.run { [log] in
+                query["writer"] ?? log.reader.writer.words
+            }
             let decided = LogSequence(try query.number("decided") ?? 0)
             while clock.now < end, log.isLive {
                 let isChanged = try await short.run {
@@ -28,7 +31,7 @@
                     if let space = self.log.space, try space.lastSequence() > decided {
                         return true
                     }
-                    return self.log.reader.writer.isThere != writer
+                    return self.log.reader.writer.words != writer
                 }
                 if isChanged { break }
                 try await Task.sleep(for: InspectorLimits.changesPause)
@@ -62,6 +65,14 @@
             guard let seen = index.counts(at: last) else { return nil }
             counts.withLock { $0 = seen }
             return seen
+        }
+    }
+
+    extension LogWriterPresence {
+        /// The writer as a request names it: its process, `unknown`, or `none` if nobody writes.
+        fileprivate var words: String {
+            guard isThere else { return "none" }
+            return process.map { "\($0)" } ?? "unknown"
         }
     }
 

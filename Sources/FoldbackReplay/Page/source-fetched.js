@@ -249,7 +249,11 @@ export class FetchedSource {
         const after = jsonText(this.head.status.sequence);
         const counts = lacksCounts ? "&counts=unknown" : "";
         const space = this.head.space ? `&decided=${jsonText(this.head.space.last)}` : "";
-        const head = await request(`/api/changes?after=${after}${counts}${space}`);
+        const { writer } = this.head;
+        const process = writer?.isThere ? (writer.process ?? "unknown") : "none";
+        const head = await request(
+          `/api/changes?after=${after}&writer=${process}${counts}${space}`,
+        );
         lacksCounts = head.counts === undefined;
         // The last counts stay until the inspector has folded the new entries.
         head.counts ??= this.head.counts;

@@ -35,6 +35,21 @@ import Testing
         #expect(try inspector.send("/api/head").status == 200)
     }
 
+    /// Each answer but the first of a connection took 43 ms: the head and the body were two packets, and
+    /// the second waited until the client acknowledged the first.
+    @Test func `an answer does not wait for an acknowledgement of its head`() throws {
+        let inspector = try inspector()
+        let paths = [String](repeating: "head", count: 20).joined(separator: ",")
+        let seen = try run([
+            "curl", "-sS", "-b", inspector.cookie, "-o", "/dev/null", "-w", "%{time_total}\n",
+            "http://127.0.0.1:\(inspector.port)/api/{\(paths)}",
+        ])
+        let seconds = seen.output.split(separator: "\n").compactMap { Double($0) }
+        // An acknowledgement that nothing asks for comes after 40 ms.
+        let later = try #require(seconds.dropFirst().min(), "\(seen)")
+        #expect(seconds.count == 20 && later < 0.035, "\(seconds)")
+    }
+
     @Test func `the address also opens from a file, which sends no strict cookie on`() throws {
         let inspector = try inspector()
         let opened = try inspector.send(
