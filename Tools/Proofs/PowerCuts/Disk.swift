@@ -219,7 +219,7 @@ public struct Disk: Sendable {
     static func resize(_ bytes: inout [UInt8], to size: Int) {
         if size < bytes.count { bytes.removeLast(bytes.count - size) }
         if size > bytes.count {
-            bytes.append(contentsOf: repeatElement(0, count: size - bytes.count))
+            bytes += [UInt8](repeating: 0, count: size - bytes.count)
         }
     }
 }

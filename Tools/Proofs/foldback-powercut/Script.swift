@@ -12,7 +12,8 @@ struct Script {
     @discardableResult
     mutating func record(_ key: String, bytes: Int = 8) -> Int {
         intentCount += 1
-        let text = String(repeating: "\(intentCount % 10)", count: bytes)
+        let digit = UInt8(ascii: "0") + UInt8(intentCount % 10)
+        let text = String(decoding: [UInt8](repeating: digit, count: bytes), as: UTF8.self)
         say(#"{"do":"record","event":{"op":"set","key":"\#(key)","value":"\#(text)"}}"#)
         return intentCount
     }

@@ -29,6 +29,9 @@ package final class RunningProcess: Sendable {
     }
 
     private let process = Process()
+    /// Left when the process has ended. Foundation's own wait can notice that 50 ms late, if it is
+    /// called before.
+    private let ending = DispatchGroup()
     private let input: FileHandle?
     private let output: FileHandle?
     private let errors: DrainedStream?
@@ -56,7 +59,12 @@ package final class RunningProcess: Sendable {
         process.standardInput = source
         process.standardOutput = target
         process.standardError = errorTarget
-        try Self.starting.withLock { [process] _ in try process.run() }
+        process.terminationHandler = { [ending] _ in ending.leave() }
+        ending.enter()
+        do { try Self.starting.withLock { [process] _ in try process.run() } } catch {
+            ending.leave()
+            throw error
+        }
         self.input = (source as? Pipe)?.fileHandleForWriting
         self.output = (target as? Pipe)?.fileHandleForReading
         self.errors =
@@ -82,14 +90,17 @@ package final class RunningProcess: Sendable {
 
     deinit {
         signal(SIGKILL)
+        ending.wait()
+        while process.isRunning { sched_yield() }
+        // Without this call, Foundation keeps the process and its pipes for good.
         process.waitUntilExit()
     }
 
     package var id: pid_t { process.processIdentifier }
-    package var isRunning: Bool { process.isRunning }
+    package var isRunning: Bool { ending.wait(timeout: .now()) == .timedOut }
 
     /// Sends a signal, unless the process has ended.
-    package func signal(_ number: Int32) { if process.isRunning { kill(id, number) } }
+    package func signal(_ number: Int32) { if isRunning { kill(id, number) } }
 
     // MARK: Streams
 
@@ -132,7 +143,7 @@ package final class RunningProcess: Sendable {
     ///
     /// It does not end if it waits for a reader of its output.
     @discardableResult package func waitUntilExit() -> Int32 {
-        process.waitUntilExit()
+        ending.wait()
         return process.terminationStatus
     }
 
@@ -143,7 +154,7 @@ package final class RunningProcess: Sendable {
             return unread + ((try? output?.readToEnd()) ?? Data())
         }
         let words = errors?.text ?? ""
-        process.waitUntilExit()
+        ending.wait()
         return ProcessEnd(
             status: process.terminationStatus, reason: process.terminationReason,
             output: String(decoding: rest, as: UTF8.self), errors: words)
