@@ -105,15 +105,20 @@ struct Inbox: StoredProjection {
         .making(Event.read, .element(of: ["me.1.0", "me.2.0"])))
 }
 
-/// The code and the report in the article must compile, run, and be up to date.
-@Suite struct ArticleTests {
+/// A test of the article that the article then extends: the test of ``ArticleTests`` with retries
+/// checks the same and more. So only CI runs this one, which takes long.
+@Suite(.enabled(if: TestEffort.current != .quick, "the extended test checks the same and more"))
+struct FirstArticleTests {
     // Article: the test
     @Test func `notes keep the laws`() async throws {
         try await requireLaws(
             of: TimedNotes.self, events: TimedNotes.events, itemIDs: ItemIDs(\.notes.keys))
     }
     // Article: end
+}
 
+/// The code and the report in the article must compile, run, and be up to date.
+@Suite struct ArticleTests {
     // Article: what the scripts reached
     @Test func `notes keep the laws, also after retries`() async throws {
         try await requireLaws(

@@ -297,12 +297,12 @@ private struct RandomCommands {
     private mutating func step(in log: WorkingLog) -> Step {
         let isForced = random.oneIn(3)
         if random.oneIn(2) { return .command(.record(proposal()), isForced: isForced) }
-        switch Int.random(in: 0..<11, using: &random) {
+        switch Int.random(in: 0..<14, using: &random) {
         case 0: return .command(.record(proposal(once: key())), isForced: isForced)
-        case 1: return .attempt(number(in: log))
-        case 10: return .command(.recordAll(proposals()), isForced: isForced)
-        case 2...5: return .command(answer(in: log), isForced: true)
-        case 6...7 where kind == .downlink: return .command(batch(in: log), isForced: true)
+        case 1: return .command(.recordAll(proposals()), isForced: isForced)
+        case 2...3: return .attempt(number(in: log))
+        case 4...6 where kind == .downlink: return .command(batch(in: log), isForced: true)
+        case 4...11: return .command(answer(in: log), isForced: true)
         default: return .command(change(in: log), isForced: isForced)
         }
     }
@@ -331,7 +331,7 @@ private struct RandomCommands {
     }
 
     private mutating func payload() -> Payload {
-        if random.oneIn(8) {
+        if random.oneIn(5) {
             let bytes = Array("? \(Int.random(in: 0...9, using: &random))".utf8)
             return AppCodec(codec: MoveCodec()).payload(reading: bytes, format: MoveCodec().format)
         }
