@@ -239,12 +239,15 @@ struct OutboxLife {
     private func waits(_ number: IntentNumber, forOneOf others: Set<IntentNumber>) -> Bool {
         let intent = recorded[number]!
         let hasPlace = !mayBePassed(number)
-        return others.contains { other in
-            intent.after.contains(other) || intent.undoes == other
-                || pending.contains(other) && areInOneLane(other, number)
-                    && recorded[other]!.place < intent.place
-                    && hasPlace && !mayBePassed(other)
+        for other in others {
+            if intent.after.contains(other) || intent.undoes == other { return true }
+            if hasPlace, pending.contains(other), recorded[other]!.place < intent.place,
+                areInOneLane(other, number), !mayBePassed(other)
+            {
+                return true
+            }
         }
+        return false
     }
 
     private func areInOneLane(_ one: IntentNumber, _ other: IntentNumber) -> Bool {

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -63,6 +65,19 @@ package protocol StandIn {
 /// It leaves out the addresses in the names of private and local types, which change at each
 /// launch. It gives Foundation's types the same names on all platforms.
 func stableName(of type: Any.Type) -> String {
+    stableNames.withLock { names in
+        let id = ObjectIdentifier(type)
+        if let name = names[id] { return name }
+        let name = makeStableName(of: type)
+        names[id] = name
+        return name
+    }
+}
+
+/// Each opening of a log asks for the names of its projections, and a name takes microseconds to make.
+private let stableNames = Mutex<[ObjectIdentifier: String]>([:])
+
+private func makeStableName(of type: Any.Type) -> String {
     var parts = String(reflecting: type).components(separatedBy: "(unknown context at $")
     for index in parts.indices.dropFirst() {
         parts[index] = String(parts[index].drop { $0 != "." }.dropFirst())
