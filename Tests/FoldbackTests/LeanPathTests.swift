@@ -269,7 +269,7 @@ private struct WrittenLog {
     }
 }
 
-/// Random commands for a log of a kind, half of them plain intents.
+/// Random commands for a log of a kind, half of them new intents.
 private struct RandomCommands {
     enum Step {
         case command(Command, isForced: Bool)

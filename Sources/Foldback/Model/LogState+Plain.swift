@@ -11,8 +11,11 @@
 /// |---|---|---|
 /// | `intent` | records an intent that is not indexed, and retries nothing | the intent is the overlay's last |
 /// | `acceptance` | acknowledges a pending intent in a downlink log, without a replacement; it has no position, or one above `through` | the intent is accepted |
-/// | `confirmation` | acknowledges the overlay's head in an acknowledgement log, without a replacement or a position; the head is optimistic and not indexed | the intent is confirmed, and the view stays |
-/// | `batch` | brings the overlay's first intents, in order and with equal events, and confirms no other; none is indexed | the intents are confirmed, and the view stays |
+/// | `confirmation` | acknowledges the overlay's head in an acknowledgement log, without a replacement or a position; the head is optimistic and not indexed | the intent is confirmed |
+/// | `batch` | brings the overlay's first intents, in order and with equal events, and confirms no other; none is indexed | the intents are confirmed |
+///
+/// A confirmation and a batch leave the list of events that the views fold as it is
+/// (``ViewChange/unchanged``).
 ///
 /// *Indexed* is an intent with a once key or a replacing key, or that undoes another
 /// (``RecordedIntent/isIndexed``). Two or more events that are recorded together are decided on the general
@@ -66,7 +69,7 @@ extension LogState {
             case .downlink: plainAcceptance(of: number, position: position)
             }
         case .confirm(let events, let through): plainBatch(events, through: through)
-        // `WorkingLog` asks for each intent of `.recordAll` once they are decided.
+        // `WorkingLog` asks for each of several intents of `.recordAll` once they are decided.
         case .acknowledge, .reject, .change, .retry, .recordAll: nil
         }
     }
@@ -95,8 +98,8 @@ extension LogState {
     }
 
     /// In an acknowledgement log, an acknowledgement without a replacement is plain if the intent is
-    /// the overlay's head. The view folds it, because it is not confirm-only, so the view stays as
-    /// it is (F4). The intent is not indexed, so its settlement changes no index (F14, F16, F21).
+    /// the overlay's head. It is not confirm-only, so the list that the views fold stays the same
+    /// (F4). It is not indexed, so its settlement changes no index (F14, F16, F21).
     private func plainConfirmation(of number: IntentNumber, position: Position?) -> PlainEntry? {
         guard position == nil, let head = overlay.first, head.key == number,
             head.value.isOptimistic, !head.value.recorded.isIndexed
@@ -105,7 +108,7 @@ extension LogState {
     }
 
     /// A batch is plain if each of its events is new, and confirms the next intent of the overlay
-    /// with the event that the view folds. Then the view stays as it is.
+    /// with an equal event. Then the list that the views fold stays the same.
     ///
     /// These intents may be accepted already. They are not confirm-only, and not indexed, so their
     /// settlement changes no index (F14, F16, F21). The batch confirms no other intent.

@@ -18,7 +18,7 @@ public enum LogKind: String, Hashable, Sendable, CaseIterable {
 ///     ▼
 ///  decision(for:settled:…)         reads the state, changes nothing
 ///     │
-///     ├──▶ refuse, ignore, join    no entry (a retry that joins appends one)
+///     ├──▶ refuse, ignore, join    no new intent (joining may release a draft, or dismiss)
 ///     ▼
 ///  Entries ──▶ the log on disk
 ///     │
