@@ -403,6 +403,46 @@ import Testing
         }
     }
 
+    /// A push message wakes an app, which drains, and then the user opens it.
+    @Test func `a run that comes during a drain goes on after it`() async throws {
+        let server = Self.server("first")
+        let store = memory()
+        let time = VirtualTime()
+        let slow = DelayedAuthority(
+            server, there: { .seconds(2) }, back: { .seconds(2) }, sleep: time.sources.sleep)
+        try await time.run {
+            let sync = Sync(store, with: slow, policy: Self.policy, sources: time.sources)
+            for number in 1...20 { try await store.record(.set("k\(number)", number)) }
+            async let result = sync.drain(within: .seconds(10))
+            await time.sources.sleep(.seconds(1))
+            try await Self.run(sync) {
+                await Self.settled(sync)
+                #expect(store.overlay.isEmpty && server.decidedCount == 20)
+            }
+            let drained = try await result
+            #expect(drained != .drained)
+        }
+    }
+
+    @Test func `a drain goes on alone after the run beside it is canceled`() async throws {
+        let server = Self.server("first")
+        let store = memory()
+        let time = VirtualTime()
+        let slow = DelayedAuthority(
+            server, there: { .seconds(2) }, back: { .seconds(2) }, sleep: time.sources.sleep)
+        try await time.run {
+            let sync = Sync(store, with: slow, policy: Self.policy, sources: time.sources)
+            for number in 1...20 { try await store.record(.set("k\(number)", number)) }
+            async let result = {
+                await time.sources.sleep(.seconds(1))
+                return try await sync.drain(within: .seconds(600))
+            }()
+            try await Self.run(sync) { await time.sources.sleep(.seconds(3)) }
+            let drained = try await result
+            #expect(drained == .drained && server.decidedCount == 20)
+        }
+    }
+
     @Test func `a drain ends when the time is up, and the next one goes on`() async throws {
         let server = Self.server("first")
         let store = memory()

@@ -45,6 +45,21 @@ import Testing
         #expect(await waiting == "entered")
     }
 
+    @Test func `S4: a substitute waits for a run, and a run waits for a substitute`() async {
+        let gate = RunGate()
+        let (first, second) = (gate.newRun(), gate.newRun(isSubstitute: true))
+        let third = gate.newRun()
+        #expect(await Self.entry(gate, first) == "entered")
+        async let waiting = Self.entry(gate, second)
+        for _ in 0..<10 { await Task.yield() }
+        gate.leave(first)
+        #expect(await waiting == "entered")
+        async let next = Self.entry(gate, third)
+        for _ in 0..<10 { await Task.yield() }
+        gate.leave(second)
+        #expect(await next == "entered")
+    }
+
     @Test func `S4: a run that ends while it waits returns, and the next run waits`() async {
         let gate = RunGate()
         let (first, second, third) = (gate.newRun(), gate.newRun(), gate.newRun())

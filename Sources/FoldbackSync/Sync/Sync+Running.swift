@@ -29,14 +29,15 @@ extension Sync {
     /// continues as ``Continuing`` says. If the authority cannot be asked then, it tries again, and
     /// ``status`` says why.
     ///
-    /// One run at a time syncs a store. If another run was canceled and is ending, this waits for its
-    /// end.
+    /// One run at a time syncs a store. If another run was canceled and is ending, or a ``drain(within:)``
+    /// runs by itself, this waits for its end.
     ///
     /// - Throws: `.alreadyRunning`: another run goes on, and this call did nothing. `.superseded`
     ///   without a ``Continuing``. `.log` if a log cannot be read or written: see ``Outbox/run()`` and
     ///   `continueOnNewLog` of ``/Foldback/Store``. The store is as the error says, and may be closed.
-    public func run() async throws(SyncError) {
-        let run = runs.newRun()
+    public func run() async throws(SyncError) { try await run(as: runs.newRun()) }
+
+    private func run(as run: RunGate.Run) async throws(SyncError) {
         defer { runs.leave(run) }
         let failure = await withTaskCancellationHandler {
             switch await runs.enter(run) {
@@ -203,7 +204,7 @@ extension Sync {
     ///
     /// It sends what can be sent, and then fetches. If the log continues an old one, it also waits until
     /// the app has chosen (``Continuing``), and sends what is brought. It may be called while ``run()``
-    /// runs, and runs the same by itself if not. If the process is killed meanwhile, or the time passes
+    /// runs, and runs the same by itself while that does not. If the process is killed meanwhile, or the time passes
     /// during a request, the log knows which intents may have left: the next run sends them again under
     /// the same ids, and the authority repeats its verdicts (A1).
     ///
@@ -213,16 +214,13 @@ extension Sync {
     ///
     /// - Throws: as ``run()``, without `.alreadyRunning`.
     public func drain(within limit: Duration) async throws(SyncError) -> DrainResult {
-        let outcome = await withTaskGroup(of: Result<DrainResult, SyncError>?.self) { group in
+        let outcome = await withTaskGroup(of: Result<DrainResult, SyncError>.self) { group in
             group.addTask {
                 do throws(SyncError) {
-                    try await self.run()
+                    try await self.run(as: self.runs.newRun(isSubstitute: true))
                     return .success(.stopped)
                 } catch {
-                    switch error {
-                    case .alreadyRunning: return nil
-                    default: return .failure(error)
-                    }
+                    return .failure(error)
                 }
             }
             group.addTask {
@@ -235,10 +233,7 @@ extension Sync {
                 return .success(.timedOut(left: self.line.outbox.leftCount))
             }
             defer { group.cancelAll() }
-            while let outcome = await group.next() {
-                if let outcome { return outcome }
-            }
-            return .success(.stopped)
+            return await group.next() ?? .success(.stopped)
         }
         if Task.isCancelled { return .stopped }
         return try outcome.get()

@@ -9,6 +9,7 @@ package final class RunGate: Sendable {
     /// One call that wants to run.
     package struct Run: Hashable, Sendable {
         fileprivate let number: Int
+        fileprivate let isSubstitute: Bool
     }
 
     package enum Entry: Sendable {
@@ -34,14 +35,18 @@ package final class RunGate: Sendable {
     package init() {}
 
     /// Returns a run that has not entered. Each run ends with ``leave(_:)``.
-    package func newRun() -> Run {
+    ///
+    /// - Parameter isSubstitute: whether it is for the time in which no other run goes on: it waits for
+    ///   other runs, and they wait for it.
+    package func newRun(isSubstitute: Bool = false) -> Run {
         state.withLock { state in
             state.last += 1
-            return Run(number: state.last)
+            return Run(number: state.last, isSubstitute: isSubstitute)
         }
     }
 
-    /// Enters, or waits until the run before has left if that run was told to end.
+    /// Enters, or waits until the run before has left if that run was told to end, or one of the two is a
+    /// substitute.
     package func enter(_ run: Run) async -> Entry {
         while true {
             if let entry = state.withLock({ $0.entry(of: run) }) { return entry }
@@ -71,7 +76,7 @@ extension RunGate.State {
     /// Whether the run has to wait for the run before it.
     fileprivate func mustWait(_ run: RunGate.Run) -> Bool {
         guard let holder, !ended.contains(run) else { return false }
-        return ended.contains(holder)
+        return ended.contains(holder) || holder.isSubstitute || run.isSubstitute
     }
 
     /// Returns nil if the run has to wait.
