@@ -61,18 +61,27 @@ document() {
         --warnings-as-errors --output-dir ".build/docs/$module.doccarchive"
 }
 
+# at_once COMMAND...: runs commands at the same time, and fails if one of them does.
+at_once() {
+    local command process processes=()
+    for command; do
+        $command &
+        processes+=($!)
+    done
+    for process in "${processes[@]}"; do wait "$process"; done
+}
+
 document_all() {
     rm -rf .build/docs && mkdir -p .build/docs
     target="$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)",/\1/p')"
     modules="$(library build --show-bin-path 2>/dev/null)/Modules"
     document Foldback
-    document FoldbackHistory Foldback
-    document FoldbackSync Foldback
-    document FoldbackTesting Foldback FoldbackHistory FoldbackSync
-    document FoldbackUI Foldback
-    document FoldbackServer Foldback FoldbackSync
-    document FoldbackHTTP Foldback FoldbackSync
-    document FoldbackReplay Foldback FoldbackHistory
+    at_once "document FoldbackHistory Foldback" "document FoldbackSync Foldback" \
+        "document FoldbackUI Foldback"
+    at_once "document FoldbackTesting Foldback FoldbackHistory FoldbackSync" \
+        "document FoldbackServer Foldback FoldbackSync" \
+        "document FoldbackHTTP Foldback FoldbackSync" \
+        "document FoldbackReplay Foldback FoldbackHistory"
     docc merge .build/docs/*.doccarchive --synthesized-landing-page-name Foldback \
         --output-path .build/docs/site
     # The pages ask for it. Without it, each page is an error in the browser's log.
