@@ -156,9 +156,10 @@ import Testing
                 [foldback, "shell", directory.log.path], code: 3, saying: "Permission denied")
             return
         }
-        // Root has every permission, so the tool runs as another user.
+        // Root has every permission, so the tool runs as another user. If this process wrote the copy, a
+        // process that another test starts meanwhile could inherit the open file ("Text file busy").
         let tool = directory.url.appending(path: "foldback").path
-        try FileManager.default.copyItem(atPath: foldback, toPath: tool)
+        try #require(try run(["cp", foldback, tool]).isSuccess)
         try FileManager.default.setAttributes(
             [.posixPermissions: 0o755], ofItemAtPath: directory.url.path)
         let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", tool]
