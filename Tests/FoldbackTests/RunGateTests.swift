@@ -83,6 +83,7 @@ import Testing
         gate.leave(first)
     }
 
+    /// Every third run is a substitute, as of a drain.
     @Test func `S4: one of many runs is inside, whenever they are canceled`() async {
         let gate = RunGate()
         let inside = Inside()
@@ -90,7 +91,7 @@ import Testing
             await withDiscardingTaskGroup { group in
                 for index in 0..<8 {
                     group.addTask {
-                        let run = gate.newRun()
+                        let run = gate.newRun(isSubstitute: index % 3 == 0)
                         defer { gate.leave(run) }
                         await withTaskCancellationHandler {
                             guard case .entered = await gate.enter(run) else { return }

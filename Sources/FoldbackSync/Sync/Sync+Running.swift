@@ -204,9 +204,9 @@ extension Sync {
     ///
     /// It sends what can be sent, and then fetches. If the log continues an old one, it also waits until
     /// the app has chosen (``Continuing``), and sends what is brought. It may be called while ``run()``
-    /// runs, and runs the same by itself while that does not. If the process is killed meanwhile, or the time passes
-    /// during a request, the log knows which intents may have left: the next run sends them again under
-    /// the same ids, and the authority repeats its verdicts (A1).
+    /// runs, and runs the same by itself while that does not. If the process is killed meanwhile, or the
+    /// time passes during a request, the log knows which intents may have left: the next run sends them
+    /// again under the same ids, and the authority repeats its verdicts (A1).
     ///
     /// After `limit`, it cancels a request that is on its way, and returns when the authority has
     /// noticed that. Drafts, unreadable and quarantined intents, and what waits for these, are not waited

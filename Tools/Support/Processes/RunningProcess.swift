@@ -29,8 +29,7 @@ package final class RunningProcess: Sendable {
     }
 
     private let process = Process()
-    /// Left when the process has ended. Foundation's own wait can notice that 50 ms late, if it is
-    /// called before.
+    /// Left when the process has ended. Foundation's own wait can notice that 50 ms late.
     private let ending = DispatchGroup()
     private let input: FileHandle?
     private let output: FileHandle?
@@ -91,8 +90,9 @@ package final class RunningProcess: Sendable {
     deinit {
         signal(SIGKILL)
         ending.wait()
+        // Foundation knows of the end just after it has said so. Without the last call, it keeps the
+        // process and its pipes for good.
         while process.isRunning { sched_yield() }
-        // Without this call, Foundation keeps the process and its pipes for good.
         process.waitUntilExit()
     }
 

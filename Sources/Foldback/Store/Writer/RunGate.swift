@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Lets one run at a time through: the next run waits for a run that was told to end, and is
-/// refused while a run goes on.
+/// refused while a run goes on. A substitute is never refused, and refuses none.
 ///
 /// A screen that is closed and opened cancels a run and starts the next one at once. The canceled
 /// run may take a moment to end, because its authority has to notice the cancellation.
