@@ -222,7 +222,8 @@ import Testing
             await closing.value
             await until { model.condition == .closed }
             pages.extend(.start)
-            await until { !pages.start.isLoading }
+            await untilSoon { !pages.start.isLoading }
+            #expect(!pages.start.isLoading)
         }
     }
 }

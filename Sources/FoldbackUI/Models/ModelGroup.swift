@@ -120,7 +120,6 @@ import Foldback
             guard let self else { return }
             isAdoptionAsked = false
             await adoptNow()
-            for link in links where link.condition == .closed { await link.ended(link) }
         }
     }
 
@@ -129,9 +128,7 @@ import Foldback
         _ = await readAndAdopt()
         // A model that is made later follows the closed store, and ends too.
         following = nil
-        let links = links
         for link in links { link.end() }
-        for link in links { await link.ended(link) }
     }
 }
 

@@ -123,6 +123,8 @@ public final class PageModel<Element: Identifiable & Equatable & Sendable, Failu
     func show(_ rows: RemoteData<[Element], ReadFailure>?, _ ends: EdgePair<PageEnd>) {
         if let rows { withMutation(keyPath: \.rows) { shownRows = rows } }
         for edge in ListEdge.allCases where edges[edge].end != ends[edge] {
+            let (old, new) = (edges[edge].end.extensions, ends[edge].extensions)
+            precondition(new >= old, "the \(edge) has had \(old) extensions, and now \(new) (U23)")
             change(edge) { $0.end = ends[edge] }
         }
     }

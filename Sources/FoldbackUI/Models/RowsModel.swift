@@ -41,10 +41,7 @@ import Foldback
             StoreLink(
                 store, UpdateSource(at: store.index(of: P.self), parts),
                 from: ModelGroup<P.Event>.state(of: store), cues, sources))
-        link.follow { [parts] link in
-            for show in await link.betweenReads({ parts.close() }) { show() }
-            await link.adoptNow()
-        }
+        link.follow()
     }
 
     // MARK: Reads

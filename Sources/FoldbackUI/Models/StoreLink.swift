@@ -4,7 +4,7 @@ import Observation
 /// A model's link to its store: the commands, the updates, and the marks of the intents. Models of
 /// values and of rows share it.
 ///
-/// It follows the store from ``follow(ended:)`` until it is released (U29), together with the other
+/// It follows the store from ``follow()`` until it is released (U29), together with the other
 /// models of the store.
 @MainActor @Observable final class StoreLink<Event: Sendable> {
     /// The last entry that the model includes.
@@ -31,8 +31,6 @@ import Observation
     /// The items that have marks.
     @ObservationIgnored private var statuses: [AnyItemID: ItemStatus] = [:]
     @ObservationIgnored private let faultsIn: @Sendable (PublishedState) -> [Fault]
-    /// Called once the store is closed.
-    @ObservationIgnored private(set) var ended: @MainActor (StoreLink) async -> Void = { _ in }
     /// The waits for the answers of intents, oldest first. Several waits can join one intent (F14).
     @ObservationIgnored private var waits: [IntentNumber: [AwaitedIntent<Event>]] = [:]
     /// The intents of waits that are being recorded.
@@ -81,13 +79,7 @@ import Observation
     // MARK: Updates
 
     /// Begins to follow the store.
-    ///
-    /// - Parameter ended: called once the store is closed, and again for what is asked for later. It
-    ///   gets the link, because a closure that captured it would keep it as long as the store.
-    func follow(ended: @escaping @MainActor (StoreLink) async -> Void = { _ in }) {
-        self.ended = ended
-        group.follow()
-    }
+    func follow() { group.follow() }
 
     /// Adopts everything that is committed, in all models of the store.
     func adoptNow() async {
@@ -142,11 +134,6 @@ import Observation
     func add(_ list: some AnyListPart<Event>) -> Listening {
         defer { adoptSoon() }
         return lists.add(list)
-    }
-
-    /// Calls `body` while no update is read.
-    func betweenReads<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
-        await group.reader.betweenReads(body)
     }
 
     /// The store was closed.

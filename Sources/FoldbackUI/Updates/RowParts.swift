@@ -35,12 +35,6 @@ final class RowParts<P: StoredProjection>: Sendable {
         for part in parts.values { part.prepare() }
         return PreparedRowParts(parts: parts, index: index)
     }
-
-    /// Ends the parts, because the store is closed, and returns how to show that. The reader of
-    /// updates calls it between two reads.
-    func close() -> [ShowPart] {
-        list.parts.values.compactMap { $0.fail(.closed) }
-    }
 }
 
 /// The parts of a model's rows in one read, whatever the type of the rows.

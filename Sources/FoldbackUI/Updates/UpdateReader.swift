@@ -57,14 +57,10 @@ actor UpdateReader<Event: Sendable> {
     /// because no later read returns them.
     private func makeUpdates(_ members: [PartID: UpdateMember<Event>]) -> Updates {
         computers = computers.filter { members[$0.key] != nil }
-        var parts: [PartID: [PartID: ShowPart]] = [:]
-        var complete: Updates?
-        if let store {
-            let read = readParts(of: members, store.core)
-            parts = read.parts
-            complete = computeUpdates(of: members, to: read.published, store)
-            if complete != nil { lastRead = read.published }
-        }
+        let store = store
+        let read = readParts(of: members, store?.core)
+        let complete = store.flatMap { computeUpdates(of: members, to: read.published, $0) }
+        if complete != nil { lastRead = read.published }
         var updates =
             complete
             ?? members.mapValues { _ in Update(published: lastRead, condition: .closed) }
@@ -72,7 +68,7 @@ actor UpdateReader<Event: Sendable> {
             let table = computers[id]?.table ?? StatusTable()
             let areMarksChanged = complete != nil && computers[id]?.areMarksChanged == true
             updates[id]?.view = member.source.view(lastRead)
-            updates[id]?.parts = parts[id] ?? [:]
+            updates[id]?.parts = read.parts[id] ?? [:]
             updates[id]?.lists = member.lists.parts.compactMapValues {
                 $0.build(table, areMarksChanged: areMarksChanged)
             }
@@ -83,25 +79,28 @@ actor UpdateReader<Event: Sendable> {
     /// Reads all stale parts of rows at one sequence, and returns them with the state of that
     /// sequence. If there are none, it opens no reader.
     ///
-    /// The state is never older than the last commit, except if the store is closed before the parts
-    /// are read. Their last values stay then, and so does the last state.
+    /// The state is never older than the last commit, except if the store is closed or gone before
+    /// the parts are read. Their last values stay then, and so does the last state.
+    ///
+    /// - Parameter core: nil if the store is gone.
     private func readParts(
-        of members: [PartID: UpdateMember<Event>], _ core: StoreCore
+        of members: [PartID: UpdateMember<Event>], _ core: StoreCore?
     ) -> (published: PublishedState, parts: [PartID: [PartID: ShowPart]]) {
         let prepared = members.compactMapValues { $0.source.parts() }
-        let published = core.publication.current
+        let published = core?.publication.current ?? lastRead
         guard prepared.values.contains(where: { $0.areStale(at: published.sequence) }) else {
             return (published, [:])
         }
-        do {
-            return try core.readRows { published, stored in
-                (published, prepared.mapValues { $0.read(published, stored) })
-            }
-        } catch {
-            let failure = ReadFailure(error)
-            let failed = prepared.mapValues { $0.fail(failure, at: published.sequence) }
-            return (failure == .closed ? lastRead : published, failed)
+        var failure = ReadFailure.closed
+        if let core {
+            do {
+                return try core.readRows { published, stored in
+                    (published, prepared.mapValues { $0.read(published, stored) })
+                }
+            } catch { failure = ReadFailure(error) }
         }
+        let failed = prepared.mapValues { $0.fail(failure, at: published.sequence) }
+        return (failure == .closed ? lastRead : published, failed)
     }
 
     /// Returns the updates to a state; nil if the last marks cannot be read.
@@ -129,9 +128,6 @@ actor UpdateReader<Event: Sendable> {
         for number in numbers { states[number] = try? core.status(of: number).state }
         return states
     }
-
-    /// Calls `body` while no update is read.
-    func betweenReads<R: Sendable>(_ body: @Sendable () -> R) -> R { body() }
 
     /// Has an element at the start and after changes of the store, and ends when the store is closed
     /// or gone.
