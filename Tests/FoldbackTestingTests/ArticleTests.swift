@@ -105,14 +105,22 @@ struct Inbox: StoredProjection {
         .making(Event.read, .element(of: ["me.1.0", "me.2.0"])))
 }
 
-/// A test of the article that the article then extends: the test of ``ArticleTests`` with retries
-/// checks the same and more. So only CI runs this one, which takes long.
-@Suite(.enabled(if: TestEffort.current != .quick, "the extended test checks the same and more"))
-struct FirstArticleTests {
+/// The tests of the article that take long, and find nothing that other tests do not find: the article
+/// extends the first itself, and EffortTests checks rows of two tables with the default effort. So
+/// they run from the middle effort up.
+@Suite(.enabled(if: TestEffort.current != .quick, "other tests check the same and more"))
+struct LongArticleTests {
     // Article: the test
     @Test func `notes keep the laws`() async throws {
         try await requireLaws(
             of: TimedNotes.self, events: TimedNotes.events, itemIDs: ItemIDs(\.notes.keys))
+    }
+    // Article: end
+
+    // Article: the test of rows
+    @Test func `the inbox keeps the laws`() async throws {
+        try await requireLaws(
+            of: Inbox.self, events: Inbox.events, rowIDs: ItemIDs(keysOf: Inbox.messages))
     }
     // Article: end
 }
@@ -129,13 +137,6 @@ struct FirstArticleTests {
                 }
                 return script.recordedEvents.contains(where: isEdit) ? ["edited a note"] : []
             })
-    }
-    // Article: end
-
-    // Article: the test of rows
-    @Test func `the inbox keeps the laws`() async throws {
-        try await requireLaws(
-            of: Inbox.self, events: Inbox.events, rowIDs: ItemIDs(keysOf: Inbox.messages))
     }
     // Article: end
 
