@@ -129,23 +129,22 @@ extension DocumentEvent {
         switch self {
         case .all(let events): return ["op": "all", "events": .array(events.map(\.json))]
         case .change(let key, let change, let require):
-            var object = JSON.Object()
-            object["key"] = .string(key)
-            object["require"] = require.map { .string($0.rawValue) }
-            switch change {
-            case .set(let value):
-                object["op"] = "set"
-                object["value"] = value
-            case .merge(let patch):
-                object["op"] = "merge"
-                object["value"] = patch
-            case .delete: object["op"] = "delete"
-            case .increment(let field, let amount):
-                object["op"] = "increment"
-                object["field"] = .string(field)
-                object["by"] = amount
-            }
+            var object = JSON.Object(ascending: change.members(of: .string(key)))
+            if let require { object["require"] = .string(require.rawValue) }
             return .object(object)
+        }
+    }
+}
+
+extension DocumentEvent.Change {
+    /// The members of an event's JSON, in order of their names.
+    fileprivate func members(of key: JSON) -> [(name: ExactString, value: JSON)] {
+        switch self {
+        case .set(let value): [("key", key), ("op", "set"), ("value", value)]
+        case .merge(let patch): [("key", key), ("op", "merge"), ("value", patch)]
+        case .delete: [("key", key), ("op", "delete")]
+        case .increment(let field, let amount):
+            [("by", amount), ("field", .string(field)), ("key", key), ("op", "increment")]
         }
     }
 }
