@@ -27,7 +27,7 @@ struct TracedCall: Sendable, CustomTestStringConvertible, CustomStringConvertibl
 
     /// The places of the matrix that this run tries. Locks are taken often, and a kill at one changes no file.
     func places(
-        upTo countMax: Int, locks: Int = 1, others: Int = 1
+        upTo countMax: Int, locks: Int = 4, others: Int = 1
     ) -> StrideThrough<Int> {
         let step =
             switch name {
