@@ -1,7 +1,7 @@
 /// The inverse of an event is what its keys held before.
 extension Documents: Undoable {
     public func inverse(of event: DocumentEvent, _ context: EventContext) -> DocumentEvent? {
-        .undoing(event) { self[$0] }
+        event.inverse { self[$0] }
     }
 }
 
@@ -10,7 +10,7 @@ extension StoredDocuments: UndoableRows {
     public static func inverse(
         of event: DocumentEvent, in rows: inout TouchedRows, _ context: EventContext
     ) throws -> DocumentEvent? {
-        try .undoing(event) { try rows.document($0) }
+        try event.inverse { try rows.document($0) }
     }
 }
 
@@ -23,16 +23,16 @@ extension StoredDocuments: SharesInverse {
 }
 
 extension DocumentEvent {
-    /// Returns the event that gives each key of `event` the document that it has now, or removes it if
-    /// it has none.
-    fileprivate static func undoing(
-        _ event: DocumentEvent, _ document: (ExactString) throws -> JSON?
+    /// Returns the event that gives each of its keys the document that it has now, or removes it if it
+    /// has none.
+    fileprivate func inverse(
+        _ document: (ExactString) throws -> JSON?
     ) rethrows -> DocumentEvent {
         func restoring(_ key: ExactString) throws -> DocumentEvent {
             try document(key).map { .set(key, $0) } ?? .delete(key)
         }
-        if case .change(let key, _, _) = event { return try restoring(key) }
-        let changes = try event.keys.sorted().map(restoring)
+        if case .change(let key, _, _) = self { return try restoring(key) }
+        let changes = try keys.sorted().map(restoring)
         return changes.count == 1 ? changes[0] : .all(changes)
     }
 }
